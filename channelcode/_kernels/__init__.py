@@ -1,0 +1,1 @@
+"""Compiled loops: contiguous arrays in, arrays out; importing this package does not import numba."""

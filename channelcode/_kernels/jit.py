@@ -1,0 +1,186 @@
+"""The one decorator behind every compiled loop, with a disk cache that cannot break a call.
+
+numba's own cache raises when a file is truncated or its folder cannot be written. Its index is
+read, changed and written back without a lock, so two processes that start together may pair a
+signature with another's code. Here every compiled signature is a file of its own, written beside
+its place and moved into it, and opened only if its checksum holds; whatever goes wrong, the kernel
+is compiled again.
+
+A cached kernel holds a copy of the kernels it calls, so it is out of date as soon as the source of
+any of them changes: the file's name carries a digest of all those sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import uuid
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+class Kernel(Protocol, Generic[P, R]):
+    """A compiled function; `py_func` is the same function uncompiled."""
+
+    py_func: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+class CheckedFiles:
+    """One file per key in `folder`, each led by the SHA-256 of what follows.
+
+    `name` is the function's, `stamp` its sources'; writing a file removes those of other stamps.
+    """
+
+    def __init__(self, folder: Path, name: str, stamp: str) -> None:
+        self.folder = folder
+        self.name = name
+        self.stamp = stamp
+
+    def path(self, key: Hashable) -> Path:
+        """Where the entry of `key` lies; distinct keys with one name are told apart by `load`."""
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return self.folder / f"{self.name}.{self.stamp}.{digest}.nbc"
+
+    def load(self, key: Hashable) -> Any:
+        """The stored object, or None when there is none; a damaged file is removed."""
+        path = self.path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        digest, payload = content[:DIGEST_SIZE], content[DIGEST_SIZE:]
+        if hashlib.sha256(payload).digest() != digest:
+            self.discard(key)
+            return None
+        stored_key, data = pickle.loads(payload)  # noqa: S301  our own file, checksum verified
+        return data if stored_key == key else None
+
+    def save(self, key: Hashable, data: Any) -> None:
+        """Store `data` so that a reader sees the old file or the new one, never a part."""
+        payload = dumps((key, data))
+        path = self.path(key)
+        draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:16]}")
+        try:
+            draft.write_bytes(hashlib.sha256(payload).digest() + payload)
+            os.replace(draft, path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        for other in self.folder.glob(f"{self.name}.*.nbc"):
+            if not other.name.startswith(f"{self.name}.{self.stamp}."):
+                other.unlink(missing_ok=True)
+
+    def discard(self, key: Hashable) -> None:
+        """Remove the entry of `key`, if that can be done."""
+        with suppress(OSError):
+            self.path(key).unlink()
+
+    def flush(self) -> None:
+        """Remove every entry of this kernel."""
+        for path in self.folder.glob(f"{self.name}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+
+class ForgivingCache(FunctionCache):
+    """numba's function cache on checked files; a failure to load or to save is a miss."""
+
+    def __init__(self, py_func: Callable[..., Any], sources: frozenset[Path]) -> None:
+        super().__init__(py_func)
+        self.sources = sources
+        name = self._impl.filename_base
+        self._cache_file = CheckedFiles(Path(self._cache_path), name, _stamp(sources))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            # An intact file that this numba cannot read: compile, and let the save replace it.
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if " at 0x" in repr(
+            sig
+        ):  # a function among the arguments: no later process has its address
+            return
+        try:
+            super().save_overload(sig, data)
+        except Warning:  # a warning made an error: numba saying that the kernel cannot be cached
+            raise
+        except Exception:
+            # Full disk, read-only folder, a constant that does not pickle: the code still runs.
+            return
+
+
+def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Compile `function` with numba at its first call and keep the machine code on disk.
+
+    No fastmath, no threads, no bounds checks; the interpreter's lock is released, and a division by
+    zero gives inf or nan as in numpy. Arguments should be contiguous float64 or int64 arrays and
+    scalars, so that one specialisation serves all callers. The plain function is `py_func`.
+
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(values):
+    ...     result = 0.0
+    ...     for value in values:
+    ...         result += value
+    ...     return result
+    >>> total(np.array([1.0, 2.0])), total.py_func([1.0, 2.0])
+    (3.0, 3.0)
+    """
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
+        cast(Any, function).py_func = function
+        return cast(Kernel[P, R], function)
+    # With no folder to write to, or no source file to date the code by, every process compiles.
+    with suppress(RuntimeError, OSError, TypeError):
+        compiled._cache = ForgivingCache(function, _sources(function))
+    return cast(Kernel[P, R], compiled)
+
+
+def _sources(function: Callable[..., Any]) -> frozenset[Path]:
+    """The files whose text decides the machine code: its own and those of kernels in reach."""
+    files = {Path(inspect.getfile(function)).resolve()}
+    for value in list(function.__globals__.values()):
+        reachable = vars(value).values() if _is_kernel_module(value) else (value,)
+        for candidate in list(reachable):
+            stored = getattr(candidate, "_cache", None)
+            if isinstance(stored, ForgivingCache):
+                files |= stored.sources
+    return frozenset(files)
+
+
+def _is_kernel_module(value: object) -> bool:
+    return isinstance(value, ModuleType) and "_kernels" in value.__name__.split(".")
+
+
+def _stamp(sources: frozenset[Path]) -> str:
+    """A digest of numba's version and the sources' contents."""
+    hasher = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(sources):
+        status = path.stat()
+        hasher.update(_digest(path, status.st_mtime_ns, status.st_size))
+    return hasher.hexdigest()[:16]
+
+
+@cache
+def _digest(path: Path, modified: int, size: int) -> bytes:
+    """The SHA-256 of a file; `modified` and `size` make an edited file a new entry."""
+    return hashlib.sha256(path.read_bytes()).digest()

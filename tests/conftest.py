@@ -1,0 +1,53 @@
+"""What every test shares: one thread, Hypothesis profiles, a generator, the reference figures."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# Before numpy is imported: the machine's cores belong to the test workers.
+for _variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+):
+    os.environ.setdefault(_variable, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+# No deadline: a first call compiles. In CI the examples are the same every time, so that a change
+# is judged by what it changes; at a desk they are fresh, and a failure prints how to repeat it.
+_COMMON: dict[str, Any] = {
+    "deadline": None,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+settings.register_profile("dev", **_COMMON)
+settings.register_profile("ci", derandomize=True, database=None, **_COMMON)
+settings.register_profile("thorough", max_examples=2000, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator with a fixed seed, fresh for each test."""
+    return np.random.default_rng(20240229)
+
+
+@pytest.fixture(scope="session")
+def reference() -> Callable[[str], Any]:
+    """Read `tests/data/<name>.json`, figures computed by independent programs (see its README)."""
+
+    def read(name: str) -> Any:
+        return json.loads((DATA / f"{name}.json").read_text())
+
+    return read
