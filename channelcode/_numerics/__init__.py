@@ -1,0 +1,1 @@
+"""Named mathematics that the rest of the library stands on."""

@@ -1,0 +1,164 @@
+"""The channel: a label's law given the channel input, and all that follows from it."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from channelcode._numerics.differentiate import along_line
+from channelcode._numerics.logspace import plogp
+from channelcode._validation import Array, Seed, as_generator, distribution, finite_array
+from channelcode.errors import InvalidArgument
+
+
+class Derivatives(NamedTuple):
+    """Gradient and Hessian, in the channel input, of each log-probability (nats).
+
+    Shapes `(..., num_outputs)` each for a scalar channel; `(..., num_outputs, dim)` and
+    `(..., num_outputs, dim, dim)` for a vector channel.
+    """
+
+    gradient: Array
+    hessian: Array
+
+
+class Channel(ABC):
+    """A memoryless channel p(y | l) with input l in R^dim and outputs 0 .. num_outputs - 1.
+
+    A new channel sets `dim` and `num_outputs` (as class attributes or in `__init__`) and writes
+    `log_prob`; everything else follows. Inputs are checked before `log_prob` runs: it receives a
+    finite float64 array, of shape `(...)` when `dim` is 1 and `(..., dim)` otherwise.
+
+    >>> import numpy as np
+    >>> class Coin(Channel):
+    ...     dim, num_outputs = 1, 2
+    ...     def log_prob(self, l):
+    ...         return np.log(np.stack([0.6 - 0.1 * np.tanh(l), 0.4 + 0.1 * np.tanh(l)], axis=-1))
+    >>> Coin().prob(0.0)
+    array([0.6, 0.4])
+    """
+
+    dim: Any
+    num_outputs: Any
+    _final: ClassVar[tuple[str, ...]] = ("prob", "sample", "conditional_entropy", "divergence")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in Channel._final:
+            if name in cls.__dict__:
+                raise TypeError(
+                    f"{cls.__name__}.{name} is derived from log_prob: do not override it"
+                )
+        if "log_prob" in cls.__dict__:
+            cls.log_prob = _checked(cls.__dict__["log_prob"], checks_shape=True)
+        if "derivatives" in cls.__dict__:
+            cls.derivatives = _checked(cls.__dict__["derivatives"], checks_shape=False)
+
+    @property
+    def inputs(self) -> Array | None:
+        """The input alphabet, `(n,)` or `(n, dim)`, of a finite channel; None for a continuous one."""
+        return None
+
+    @abstractmethod
+    def log_prob(self, l: ArrayLike) -> Array:
+        """ln p(y | l) for every output y, `(..., num_outputs)`, in nats."""
+
+    @final
+    def prob(self, l: ArrayLike) -> Array:
+        """p(y | l) for every output y, `(..., num_outputs)`."""
+        with np.errstate(under="ignore"):
+            return np.exp(self.log_prob(l))
+
+    @final
+    def sample(self, l: ArrayLike, *, rng: Seed = None) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Draw one output for each input, integers of shape `(...)`."""
+        probabilities = self.prob(l)
+        cumulative = np.cumsum(probabilities, axis=-1)
+        uniform = as_generator(rng).random(cumulative.shape[:-1])
+        uniform = uniform * cumulative[..., -1]  # the total differs from one by rounding only
+        return np.asarray((uniform[..., None] >= cumulative[..., :-1]).sum(axis=-1), dtype=np.int64)
+
+    @final
+    def conditional_entropy(self, l: ArrayLike) -> Array:
+        """H(Y | L = l) = -sum_y p(y|l) ln p(y|l) in nats, shape `(...)`."""
+        return -plogp(self.log_prob(l)).sum(axis=-1)
+
+    @final
+    def divergence(self, l: ArrayLike, q: ArrayLike) -> Array:
+        """D(p(.|l) || q) in nats, shape `(...)`; infinite where q misses a possible output."""
+        law = distribution("q", finite_array("q", q, ndim=1))
+        if law.shape[0] != self.num_outputs:
+            raise InvalidArgument("q", f"must have length {self.num_outputs}", law.shape[0])
+        log_p = self.log_prob(l)
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore", over="ignore"):
+            terms = np.exp(log_p) * (log_p - np.log(law))
+        return np.where(np.exp(log_p) == 0, 0.0, terms).sum(axis=-1)
+
+    def derivatives(self, l: ArrayLike) -> Derivatives:
+        """Gradient and Hessian of every log-probability in l (see `Derivatives`).
+
+        The default is numerical, accurate to about 1e-6 of the size of the result; a subclass may
+        override it with formulas, and `channelcode.testing.check_channel` compares the two.
+        """
+        return numerical_derivatives(self, l)
+
+
+def numerical_derivatives(channel: Channel, l: ArrayLike) -> Derivatives:
+    """The default of `Channel.derivatives`, from values of `log_prob` alone."""
+    if channel.inputs is not None:
+        raise InvalidArgument(
+            "channel", "must have a continuous input to be differentiated", channel
+        )
+    point = as_input(channel, l)
+    if channel.dim == 1:
+        return Derivatives(*along_line(lambda t: channel.log_prob(point + t)))
+    dim = channel.dim
+    shape = (*point.shape[:-1], channel.num_outputs)
+    gradient, hessian = np.empty((*shape, dim)), np.empty((*shape, dim, dim))
+    basis = np.eye(dim)
+    for i in range(dim):
+        first, second = along_line(lambda t, v=basis[i]: channel.log_prob(point + t * v))
+        gradient[..., i], hessian[..., i, i] = first, second
+    for i in range(dim):
+        for j in range(i):
+            diagonal = basis[i] + basis[j]
+            _, second = along_line(lambda t, v=diagonal: channel.log_prob(point + t * v))
+            mixed = 0.5 * (second - hessian[..., i, i] - hessian[..., j, j])
+            hessian[..., i, j] = hessian[..., j, i] = mixed
+    return Derivatives(gradient, hessian)
+
+
+def as_input(channel: Channel, l: ArrayLike) -> Array:
+    """Return `l` as a finite float64 array of a shape that the channel takes."""
+    point = finite_array("l", l)
+    if channel.dim != 1 and (point.ndim == 0 or point.shape[-1] != channel.dim):
+        raise InvalidArgument("l", f"must have shape (..., {channel.dim})", f"shape {point.shape}")
+    return point
+
+
+def _checked(method: Callable[..., Any], *, checks_shape: bool) -> Callable[..., Any]:
+    """Wrap a subclass's method so that it receives checked input and returns the right shape."""
+
+    @functools.wraps(method)
+    def checked(self: Channel, l: ArrayLike) -> Any:
+        for name in ("dim", "num_outputs"):
+            if not hasattr(self, name):
+                raise TypeError(f"{type(self).__name__} must set {name}")
+        point = as_input(self, l)
+        result = method(self, point)
+        if checks_shape:
+            batch = point.shape if self.dim == 1 else point.shape[:-1]
+            if np.shape(result) != (*batch, self.num_outputs):
+                raise InvalidArgument(
+                    f"{type(self).__name__}.log_prob",
+                    f"must return shape {(*batch, self.num_outputs)} for l of shape {point.shape}",
+                    f"shape {np.shape(result)}",
+                )
+        return result
+
+    return checked

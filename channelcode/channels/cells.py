@@ -1,0 +1,69 @@
+"""Channels whose outputs are the cells between thresholds on a noisy scale."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from channelcode._numerics.logspace import log1mexp, log_difference, saturated
+from channelcode._validation import Array, finite_array
+from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
+from channelcode.channels.logistic import Logistic
+from channelcode.errors import InvalidArgument
+
+
+def ordered_thresholds(thresholds: ArrayLike) -> tuple[float, ...]:
+    """Return strictly increasing thresholds as a tuple."""
+    cuts = finite_array("thresholds", thresholds, ndim=(0, 1)).reshape(-1)
+    steps = np.diff(cuts)
+    if (steps <= 0).any():
+        where = int(np.argmax(steps <= 0))
+        shown = f"{float(cuts[where])!r} before {float(cuts[where + 1])!r}"
+        raise InvalidArgument("thresholds", "must be strictly increasing", shown)
+    return tuple(float(t) for t in cuts)
+
+
+def cell_log_prob(link: Channel, thresholds: tuple[float, ...], l: Array) -> Array:
+    """ln[F(t_k - l) - F(t_{k-1} - l)] for every cell, where F is the response of `link`.
+
+    Each cell is taken from the side where nothing cancels: from below, from above, or as one
+    minus both tails.
+    """
+    edges = np.asarray(thresholds) - l[..., None]
+    if isinstance(link, Logistic):
+        return _logistic_cells(link.log_prob(edges), np.diff(np.asarray(thresholds)))
+    tails = link.log_prob(edges)
+    above, below = tails[..., 0], tails[..., 1]  # ln P(Y > k), ln P(Y <= k)
+    lower_left, lower_right = below[..., :-1], below[..., 1:]
+    upper_left, upper_right = above[..., :-1], above[..., 1:]
+    outside = np.logaddexp(lower_left, upper_right)
+    with np.errstate(divide="ignore", invalid="ignore", under="ignore", over="ignore"):
+        from_below = log_difference(lower_right, lower_left)
+        from_above = log_difference(upper_left, upper_right)
+        from_outside = log1mexp(np.minimum(outside, 0.0))
+    inner = np.where(lower_right <= upper_left, from_below, from_above)
+    inner = np.where(outside < -np.log(2.0), from_outside, inner)
+    inner = saturated(np.where(np.isnan(inner), -np.inf, inner))
+    return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
+
+
+def _logistic_cells(tails: Array, widths: Array) -> Array:
+    """sigma(b) - sigma(a) = sigma(b) sigma(-a) (1 - exp(a - b)): a product, so nothing cancels."""
+    above, below = tails[..., 0], tails[..., 1]
+    inner = below[..., 1:] + above[..., :-1] + log1mexp(-widths)
+    return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
+
+
+def cell_derivatives(channel: Channel, link: Channel, thresholds: Array, l: Array) -> Derivatives:
+    """Derivatives of `cell_log_prob` in l: formulas for the logistic link, else numerical."""
+    if not isinstance(link, Logistic):
+        return numerical_derivatives(channel, l)
+    up = expit(thresholds - l[..., None])
+    down = expit(l[..., None] - thresholds)
+    zero = np.zeros((*l.shape, 1))
+    # ln P(cell) = ln sigma(right) + ln sigma(-left) + const; right = t_k - l, left = t_{k-1} - l
+    gradient = np.concatenate([-down, zero], axis=-1) + np.concatenate([zero, up], axis=-1)
+    bend = -up * down
+    hessian = np.concatenate([bend, zero], axis=-1) + np.concatenate([zero, bend], axis=-1)
+    return Derivatives(gradient, hessian)

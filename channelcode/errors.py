@@ -1,0 +1,60 @@
+"""One error family: everything this library raises on purpose derives from `ChannelCodeError`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LONGEST_VALUE = 200
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+class ChannelCodeError(Exception):
+    """The base of every error that this library raises on purpose."""
+
+
+class InvalidArgument(ChannelCodeError, ValueError):
+    """An argument breaks its rule; the message names the argument, the rule and the value.
+
+    >>> raise InvalidArgument("power", "must be non-negative", -1.0)
+    Traceback (most recent call last):
+        ...
+    channelcode.errors.InvalidArgument: power must be non-negative, got -1.0
+    """
+
+    def __init__(self, argument: str, rule: str, value: object = None) -> None:
+        self.argument = argument
+        self.rule = rule
+        self.value = value
+        super().__init__(f"{argument} {rule}, got {_shown(value)}")
+
+    def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, str, object]]:
+        return type(self), (self.argument, self.rule, self.value)
+
+
+class NotConverged(ChannelCodeError, RuntimeError):
+    """A solver stopped before its certificate reached the tolerance; `result` is the best it proved."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        self.result = result
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Any]]:
+        return type(self), (str(self), self.result)
+
+
+class MissingExtra(ChannelCodeError, ImportError):
+    """An optional package is not installed; the message says which extra brings it."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{package} is not installed: pip install 'channelcode[{extra}]' brings what this needs"
+        )
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return type(self), (self.package, self.extra)
