@@ -1,0 +1,88 @@
+"""The one place where feature matrices, labels' lengths and sample weights are checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
+
+Matrix = NDArray[np.floating[Any]]
+_RESHAPE = "must have two axes: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one example"
+
+
+def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matrix:
+    """Return X as an `(n, d)` matrix of float32 (kept) or float64 (everything else).
+
+    No copy is made of float arrays, whatever their order; pandas frames and memory maps are read by
+    position. Complex, object and text input is refused, and so is a masked entry. With
+    `finite=False` the caller vouches for NaN and infinity (see `require_finite`).
+
+    >>> as_matrix([[1, 2], [3, 4]]).dtype
+    dtype('float64')
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InvalidArgument(argument, "must have no masked entries", f"{X.mask.sum()} masked")
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        raise InvalidArgument(argument, "must be a regular matrix of numbers", X) from None
+    if matrix.dtype.kind not in "buif":
+        raise InvalidArgument(argument, "must hold real numbers", f"dtype {matrix.dtype}")
+    if matrix.ndim != 2:
+        raise InvalidArgument(argument, _RESHAPE, f"shape {matrix.shape}")
+    if matrix.shape[1] == 0:
+        raise InvalidArgument(argument, "must have at least one column", f"shape {matrix.shape}")
+    if matrix.dtype != np.float32 and matrix.dtype != np.float64:
+        matrix = matrix.astype(np.float64)
+    if finite:
+        require_finite(matrix, argument)
+    return matrix
+
+
+def as_row(x: ArrayLike, argument: str = "x") -> Array:
+    """Return one example `(d,)` or several `(b, d)` as a finite float64 matrix `(b, d)`."""
+    row = np.asarray(x)
+    if row.ndim == 1:
+        row = row[None, :]
+    return as_matrix(row, argument).astype(np.float64, copy=False)
+
+
+def require_finite(matrix: Matrix, argument: str = "X", *, first_row: int = 0) -> None:
+    """Raise an error that names row and column of the first NaN or infinity."""
+    if matrix.size == 0:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(matrix.sum()):  # one pass, no temporary; an overflow only costs the search
+            return
+    finite = np.isfinite(matrix)
+    if finite.all():
+        return
+    row, column = np.unravel_index(int(np.argmin(finite)), matrix.shape)
+    raise InvalidArgument(
+        argument,
+        "must be finite",
+        f"{matrix[row, column]} in row {first_row + int(row)}, column {int(column)}",
+    )
+
+
+def as_weights(sample_weight: ArrayLike | None, rows: int) -> Array:
+    """Return sample weights as `(rows,)`, non-negative and finite; None means ones."""
+    if sample_weight is None:
+        return np.ones(rows)
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "buif":
+        raise InvalidArgument("sample_weight", "must hold real numbers", f"dtype {weights.dtype}")
+    weights = np.broadcast_to(weights.astype(np.float64), (rows,)) if weights.ndim == 0 else weights
+    if weights.shape != (rows,):
+        raise InvalidArgument(
+            "sample_weight", f"must have shape ({rows},)", f"shape {weights.shape}"
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bad = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+        value = f"{float(weights[bad])!r} for row {bad}"
+        raise InvalidArgument("sample_weight", "must be finite and non-negative", value)
+    return np.array(weights, dtype=np.float64)

@@ -1,0 +1,146 @@
+"""What the learner believes about the channel input of every candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import Matrix, as_matrix, require_finite
+from apm.encoders import Encoder, Linear
+from apm.posteriors.base import Posterior
+from channelcode._validation import Array
+from channelcode.channels import Channel
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool
+from channelcode.measures.base import Immutable
+
+CHUNK_ENTRIES = 1 << 17  # one mebibyte of float64: a piece and its image stay in the second cache
+PROBE_ROWS = 256  # the first piece, before the number of features is known
+
+
+class Belief(Immutable):
+    """A posterior seen through an encoder and a channel (the paper's Figure 1).
+
+    `push(X)` is the induced law p(l | labels so far) of each candidate: sentence 2 of the design.
+
+    >>> from apm.posteriors import VariationalLogistic
+    >>> Belief(VariationalLogistic(1.0)).push([[3.0, 4.0]]).variance
+    array([25.])
+    """
+
+    __slots__ = ("_channel", "_encoder", "_posterior")
+    _posterior: Posterior
+    _encoder: Encoder
+    _channel: Channel
+
+    def __init__(
+        self, posterior: Posterior, encoder: Encoder | None = None, channel: Channel | None = None
+    ) -> None:
+        through = posterior.channel if channel is None else channel
+        if (through.dim, through.num_outputs) != (posterior.dim, posterior.num_labels):
+            rule = f"must have dim {posterior.dim} and {posterior.num_labels} outputs"
+            raise InvalidArgument("channel", rule, through)
+        encoder = Linear() if encoder is None else encoder
+        self._set(_posterior=posterior, _encoder=encoder, _channel=through)
+
+    @property
+    def posterior(self) -> Posterior:
+        """The law of the parameters."""
+        return self._posterior
+
+    @property
+    def encoder(self) -> Encoder:
+        """The map from an example to its features."""
+        return self._encoder
+
+    @property
+    def channel(self) -> Channel:
+        """The channel from the input l to the label."""
+        return self._channel
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Belief:
+        """The belief after these labels alone."""
+        fitted = self._posterior.fit(self._encoder.encode(X), y, sample_weight)
+        return Belief(fitted, self._encoder, self._channel)
+
+    def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Belief:
+        """The belief after one more label, x `(d,)`, or several, x `(b, d)`."""
+        rows = np.asarray(x)
+        features = self._encoder.encode(rows[None, :] if rows.ndim == 1 else rows)
+        updated = self._posterior.update(features, y, sample_weight)
+        return Belief(updated, self._encoder, self._channel)
+
+    def push(self, X: ArrayLike) -> Pool:
+        """The induced law of the channel input for every row of X, `(n, d)`, in pieces.
+
+        Float32 input is computed in float32. A NaN or an infinity is found through its effect, so
+        that a clean pool is read once only.
+        """
+        matrix = as_matrix(X, finite=False)
+        if len(matrix) == 0:
+            raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
+        parts = []
+        posterior = self._posterior
+        with np.errstate(invalid="ignore", over="ignore"):
+            for features in self._features(matrix):
+                if not parts:
+                    posterior = posterior.sized(features.shape[1])
+                parts.append(posterior.project(features))
+        if len(parts) == 1:
+            arrays = parts[0]
+        else:
+            arrays = tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+        if not all(np.isfinite(array).all() for array in arrays):
+            self._explain(matrix)
+        return posterior.pool(arrays)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The probability of each label, averaged over the posterior: `(n, num_outputs)`."""
+        raise NotImplementedError
+
+    def information_gain(self, X: ArrayLike) -> Array:
+        """I(theta; Y) in bits for every candidate, `(n,)` (paper, eq. (2))."""
+        raise NotImplementedError
+
+    def sized(self, X: ArrayLike) -> Belief:
+        """This belief, its posterior knowing its number of features from the first row of X."""
+        if self._posterior.num_features is not None:
+            return self
+        features = self._encoder.encode(as_matrix(X, finite=False)[:1])
+        return Belief(self._posterior.sized(features.shape[1]), self._encoder, self._channel)
+
+    def radius(self, X: ArrayLike) -> float:
+        """The largest norm of the features over the pool, B of Algorithm 1, constant included."""
+        largest = 0.0
+        for features in self._features(as_matrix(X)):
+            squares = np.einsum("ij,ij->i", features, features)
+            largest = max(largest, float(squares.max(initial=0.0)))
+        return float(np.sqrt(largest + (1.0 if self._posterior.intercept else 0.0)))
+
+    def _features(self, matrix: Matrix) -> Iterator[Matrix]:
+        if matrix.size <= CHUNK_ENTRIES and isinstance(self._encoder, Linear):
+            yield self._encoder.encode(matrix)
+            return
+        start, rows = 0, PROBE_ROWS
+        while start < len(matrix):
+            features = self._encoder.encode(matrix[start : start + rows])
+            yield features
+            start += rows
+            rows = max(PROBE_ROWS, CHUNK_ENTRIES // features.shape[1])
+
+    def _explain(self, matrix: Matrix) -> None:
+        """Say where the pool is not finite."""
+        require_finite(matrix)
+        first = 0
+        for features in self._features(matrix):
+            require_finite(features, "encoder(X)", first_row=first)
+            first += len(features)
+        raise InvalidArgument(
+            "X", "must give channel inputs within floating-point range", "overflow"
+        )
+
+    def __repr__(self) -> str:
+        return f"Belief({self._posterior!r}, {self._encoder!r}, {self._channel!r})"

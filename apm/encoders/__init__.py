@@ -1,0 +1,7 @@
+"""Encoders: from an example to the features that the parameters meet."""
+
+from apm.encoders.base import Encoder
+from apm.encoders.features import FeatureMap
+from apm.encoders.linear import Affine, Linear
+
+__all__ = ["Affine", "Encoder", "FeatureMap", "Linear"]

@@ -1,0 +1,41 @@
+"""Encoders that leave the example as it is, with or without a constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import Matrix, as_matrix
+from apm.encoders.base import Encoder
+
+
+@dataclass(frozen=True)
+class Linear(Encoder):
+    """The homogeneous encoder of the paper, phi(x) = x, so that l = <theta, x> (Section 2).
+
+    >>> Linear().encode([[1.0, 2.0]])
+    array([[1., 2.]])
+    """
+
+    def encode(self, X: ArrayLike) -> Matrix:
+        return as_matrix(X, finite=False)
+
+
+@dataclass(frozen=True)
+class Affine(Encoder):
+    """The encoder phi(x) = (x, 1): a constant feature last, under the common prior.
+
+    For an intercept with a prior of its own, use `intercept=True` of the posterior instead.
+
+    >>> Affine().encode([[3.0, 4.0]])
+    array([[3., 4., 1.]])
+    """
+
+    def encode(self, X: ArrayLike) -> Matrix:
+        matrix = as_matrix(X, finite=False)
+        features = np.empty((matrix.shape[0], matrix.shape[1] + 1), dtype=matrix.dtype)
+        features[:, :-1] = matrix
+        features[:, -1] = 1.0
+        return features

@@ -1,0 +1,344 @@
+"""What every posterior knows: its data, its labels, its moments, and how to meet a pool."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import Matrix, as_matrix, as_row, as_weights
+from apm.posteriors.labels import Codes, Labels, as_labels, encode, given_classes, learn_classes
+from channelcode._validation import Array, positive
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool
+from channelcode.measures.base import Immutable
+
+_EMPTY_CODES = np.empty(0, dtype=np.int64)
+
+
+class Posterior(Immutable, ABC):
+    """A law of the parameters theta given labelled examples; immutable.
+
+    The channel input of features phi is l = <theta, phi> on the line, or l_k = <theta_k, phi> in R^k.
+    `fit(X, y)` and `update(x, y)` return new posteriors and start from this one's solution. The
+    prior is N(0, I / prior_precision); with `intercept=True` a constant feature is added last, with
+    its own precision. X is `(n, p)`, y `(n,)` with labels of any values (sorted order, `classes_`).
+    """
+
+    __slots__ = (
+        "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
+        "_num_features", "_prior_precision", "_solution", "_weights",
+    )  # fmt: skip
+    _cache: dict[str, Any]
+    _classes: Labels | None
+    _codes: Codes
+    _design: Array | None
+    _given: Labels | None
+    _intercept: bool
+    _intercept_precision: float
+    _num_features: int | None
+    _prior_precision: float
+    _solution: Any
+    _weights: Array
+
+    def _begin(
+        self,
+        prior_precision: float,
+        *,
+        intercept: bool = False,
+        intercept_precision: float | None = None,
+        classes: ArrayLike | None = None,
+    ) -> None:
+        precision = positive("prior_precision", prior_precision)
+        own = precision if intercept_precision is None else intercept_precision
+        given = given_classes(classes, self.num_labels)
+        self._set(
+            _prior_precision=precision,
+            _intercept=bool(intercept),
+            _intercept_precision=positive("intercept_precision", own),
+            _given=given,
+            _classes=given,
+            _codes=_EMPTY_CODES,
+            _weights=np.empty(0),
+            _design=None,
+            _num_features=None,
+            _solution=None,
+            _cache={},
+        )
+
+    # What a member of the family writes -------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def num_labels(self) -> int:
+        """How many classes there are: the channel's number of outputs."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The dimension of the channel input: 1 on the line."""
+
+    @property
+    @abstractmethod
+    def channel(self) -> Any:
+        """The channel of the likelihood."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Array:
+        """E theta: `(q,)` on the line, `(k, q)` in R^k, intercept last."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> Any:
+        """Cov theta, structured; every structure becomes a matrix by `np.asarray`."""
+
+    @property
+    @abstractmethod
+    def map(self) -> Array:
+        """The most probable theta, shaped as `mean`."""
+
+    @property
+    @abstractmethod
+    def summed_covariance(self) -> Array:
+        """sum_k Sigma_kk, `(q, q)`: the form of the total variance of l (theory of the power)."""
+
+    @abstractmethod
+    def project(self, features: Matrix) -> tuple[Array, ...]:
+        """The induced laws of l for features `(n, p)`, as arrays whose first axis is n."""
+
+    @abstractmethod
+    def pool(self, arrays: tuple[Array, ...]) -> Pool:
+        """The pool made of what `project` gave (several calls joined)."""
+
+    @abstractmethod
+    def _solve(self, start: Posterior | None) -> Any:
+        """The solution for the data now held, from the solution of `start` where it helps."""
+
+    # What is the same for all -----------------------------------------------------------------
+
+    @property
+    def prior_precision(self) -> float:
+        """lambda, the precision of the prior of every weight."""
+        return self._prior_precision
+
+    @property
+    def intercept(self) -> bool:
+        """Whether a constant feature is added, last."""
+        return self._intercept
+
+    @property
+    def intercept_precision(self) -> float:
+        """The prior precision of the intercept."""
+        return self._intercept_precision
+
+    @property
+    def classes_(self) -> Labels:
+        """The labels by channel output, sorted; fewer than `num_labels` while some are unseen."""
+        return np.arange(self.num_labels) if self._classes is None else self._classes
+
+    @property
+    def num_features(self) -> int | None:
+        """The number of features p, without the intercept; None until it is known."""
+        return self._num_features
+
+    @property
+    def num_observations(self) -> int:
+        """How many labels the posterior has seen."""
+        return len(self._codes)
+
+    @property
+    def sample_weight(self) -> Array:
+        """The weights of the labels seen, `(n,)`."""
+        return self._weights
+
+    @property
+    def codes(self) -> Codes:
+        """The channel outputs seen, `(n,)`: places in `classes_`."""
+        return self._codes
+
+    @property
+    def design(self) -> Array:
+        """The features of the labels seen, `(n, q)`, the constant last if there is an intercept."""
+        return self._known_design()
+
+    @property
+    def precision(self) -> Array:
+        """The prior precision of each weight, `(q,)`."""
+        if "precision" not in self._cache:
+            diagonal = np.full(self._known_design().shape[1], self._prior_precision)
+            if self._intercept:
+                diagonal[-1] = self._intercept_precision
+            diagonal.setflags(write=False)
+            self._cache["precision"] = diagonal
+        return self._cache["precision"]
+
+    @property
+    def top_eigenvalue(self) -> float:
+        """The largest eigenvalue of `summed_covariance` (Algorithm 1)."""
+        if "top" not in self._cache:
+            self._cache["top"] = float(np.linalg.eigvalsh(self.summed_covariance)[-1])
+        return self._cache["top"]
+
+    def sized(self, num_features: int) -> Self:
+        """This posterior, knowing its number of features; without data it is the prior."""
+        if self._num_features == num_features:
+            return self
+        if self._num_features is not None:
+            rule = f"must have {self._num_features} columns"
+            raise InvalidArgument("X", rule, num_features)
+        columns = num_features + self._intercept
+        new = self._evolve(_num_features=num_features, _design=np.empty((0, columns)))
+        new._set(_solution=new._solve(None))
+        return new
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """The posterior of these labels alone; starts from the present solution."""
+        design = self._with_constant(as_matrix(X).astype(np.float64, copy=False))
+        labels = as_labels(y)
+        self._same_length(design, labels)
+        if len(labels) == 0:
+            raise InvalidArgument("X", "must have at least one row", f"shape {design.shape}")
+        if self._given is not None:
+            classes = self._given
+        else:
+            classes = learn_classes(labels, self.num_labels)
+        new = self._evolve(
+            _num_features=design.shape[1] - self._intercept,
+            _design=design,
+            _classes=classes,
+            _codes=encode(labels, classes),
+            _weights=as_weights(sample_weight, len(labels)),
+        )
+        warm = self._solution is not None and self._num_features == new._num_features
+        new._set(_solution=new._solve(self if warm else None))
+        return new
+
+    def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """The posterior after one more label, x `(p,)`, or several, x `(b, p)`; warm-started."""
+        rows = self._with_constant(as_row(x))
+        if self._design is None or self._solution is None:
+            return self.sized(rows.shape[1] - self._intercept).update(x, y, sample_weight)
+        if rows.shape[1] != self._design.shape[1]:
+            columns = rows.shape[1] - self._intercept
+            raise InvalidArgument("x", f"must have {self._num_features} features", columns)
+        classes, codes, added = self._classes_after(y)
+        if len(added) != len(rows):
+            rule = f"must have one label for each of {len(rows)} rows"
+            raise InvalidArgument("y", rule, len(added))
+        weights = as_weights(sample_weight, len(rows))
+        new = self._evolve(
+            _design=np.concatenate((self._design, rows)),
+            _classes=classes,
+            _codes=np.concatenate((codes, added)),
+            _weights=np.concatenate((self._weights, weights)),
+        )
+        same_labels = codes is self._codes
+        new._set(_solution=new._solve(self if same_labels else None))
+        return new
+
+    # Saving -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that is needed to go on, as plain arrays (for `numpy.savez`, no pickle)."""
+        arrays: dict[str, np.ndarray] = {
+            "prior_precision": np.array(self._prior_precision),
+            "intercept": np.array(self._intercept),
+            "intercept_precision": np.array(self._intercept_precision),
+        }
+        if self._given is not None:
+            arrays["given"] = self._given
+        if self._num_features is not None:
+            arrays |= {"design": self.design, "codes": self._codes, "weights": self._weights}
+            if self._classes is not None:
+                arrays["classes"] = self._classes
+            arrays |= self._solution_state()
+        return arrays
+
+    @classmethod
+    def from_state(cls, state: dict[str, np.ndarray], **options: Any) -> Self:
+        """The posterior that `state()` came from; options are those that no array can hold."""
+        new = cls(**cls._options(state), **options)
+        if "design" in state:
+            design = np.array(state["design"], dtype=np.float64)
+            new._set(
+                _design=design,
+                _num_features=design.shape[1] - new._intercept,
+                _codes=np.array(state["codes"], dtype=np.int64),
+                _weights=np.array(state["weights"], dtype=np.float64),
+                _classes=np.array(state["classes"]) if "classes" in state else None,
+            )
+            new._set(_solution=new._restore_solution(state))
+        return new
+
+    @classmethod
+    def _options(cls, state: dict[str, np.ndarray]) -> dict[str, Any]:
+        """The arguments of the constructor that `state` holds."""
+        return {
+            "prior_precision": float(state["prior_precision"]),
+            "intercept": bool(state["intercept"]),
+            "intercept_precision": float(state["intercept_precision"]),
+            "classes": state.get("given"),
+        }
+
+    @abstractmethod
+    def _solution_state(self) -> dict[str, np.ndarray]:
+        """The solution as plain arrays."""
+
+    @abstractmethod
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
+        """The solution from what `_solution_state` gave."""
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _evolve(self, **changes: Any) -> Self:
+        new = object.__new__(type(self))
+        for cls in type(self).__mro__:
+            for name in getattr(cls, "__slots__", ()):
+                object.__setattr__(new, name, getattr(self, name))
+        object.__setattr__(new, "_cache", {})
+        for name, value in changes.items():
+            object.__setattr__(new, name, value)
+        return new
+
+    def _known_design(self) -> Array:
+        if self._design is None:
+            raise InvalidArgument(
+                "num_features", "must be known: call fit(X, y) or sized(num_features) first", None
+            )
+        return self._design
+
+    def _with_constant(self, matrix: Array) -> Array:
+        if not self._intercept:
+            return np.ascontiguousarray(matrix)
+        return np.concatenate((matrix, np.ones((len(matrix), 1))), axis=1)
+
+    @staticmethod
+    def _same_length(design: Array, labels: Labels) -> None:
+        if len(labels) != len(design):
+            rule = f"must have one label for each of {len(design)} rows"
+            raise InvalidArgument("y", rule, len(labels))
+
+    def _classes_after(self, y: Any) -> tuple[Labels, Codes, Codes]:
+        """The classes, the codes so far and the codes of the new labels."""
+        labels = as_labels(y)
+        classes = self._classes
+        if classes is not None:
+            same_kind = (labels.dtype.kind in "US") == (classes.dtype.kind in "US")
+            if self._given is not None or (same_kind and np.isin(labels, classes).all()):
+                return classes, self._codes, encode(labels, classes)
+        if classes is None or len(self._codes) == 0:
+            learnt = learn_classes(labels, self.num_labels)
+            return learnt, self._codes, encode(labels, learnt)
+        before = classes[self._codes]
+        if (before.dtype.kind in "US") != (labels.dtype.kind in "US"):
+            encode(labels, classes)
+        every = np.concatenate((before, labels))
+        learnt = learn_classes(every, self.num_labels)
+        codes = encode(every, learnt)
+        old = codes[: len(before)]
+        if np.array_equal(old, self._codes):
+            old = self._codes
+        return learnt, old, codes[len(before) :]

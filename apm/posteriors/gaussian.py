@@ -1,0 +1,60 @@
+"""Gaussian posteriors on the line: the moments of l = <theta, phi> for a whole pool."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from apm._inputs import Matrix
+from apm.posteriors.base import Posterior
+from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool, ScalarPool
+
+
+class ScalarGaussian(Posterior):
+    """theta ~ N(mean, F F') with a scalar channel input, so l ~ N(<mean, phi>, |F' phi|^2)."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def factor(self) -> Array:
+        """A matrix F, `(q, q)`, with F F' = covariance."""
+
+    @property
+    def dim(self) -> int:
+        return 1
+
+    @property
+    def covariance(self) -> Array:
+        """Cov theta, `(q, q)`."""
+        if "covariance" not in self._cache:
+            factor = self.factor
+            covariance = factor @ factor.T
+            covariance.setflags(write=False)
+            self._cache["covariance"] = covariance
+        return self._cache["covariance"]
+
+    @property
+    def summed_covariance(self) -> Array:
+        return self.covariance
+
+    def project(self, features: Matrix) -> tuple[Array, ...]:
+        """The means `(n,)` and the variances `(n,)`, in the precision of the features."""
+        count = features.shape[1]
+        if count != self.num_features:
+            raise InvalidArgument("X", f"must have {self.num_features} features", count)
+        mean, factor = self.mean, self.factor
+        if features.dtype == np.float32:
+            mean, factor = mean.astype(np.float32), factor.astype(np.float32)
+        centre = features @ mean[:count]
+        spread = features @ factor[:count]
+        if self.intercept:
+            centre += mean[count]
+            spread += factor[count]
+        return centre, np.einsum("ij,ij->i", spread, spread)
+
+    def pool(self, arrays: tuple[Array, ...]) -> Pool:
+        return ScalarPool(*arrays)
