@@ -1,0 +1,104 @@
+"""How long the imports take, beside `import numpy, scipy.special`, and a kernel's first call.
+
+Every figure is from fresh interpreters, run in turn so that a busy moment hits all alike.
+Aim: less than 0.15 s on top of numpy and scipy.special.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BASELINE = "import numpy, scipy.special"
+AIM = 0.15
+
+IMPORTS = {
+    "numpy, scipy.special": BASELINE,
+    "channelcode": "import channelcode",
+    "apm": "import apm",
+    "numba": "import numba",
+}
+
+KERNEL = """
+from channelcode._kernels.jit import kernel
+
+@kernel
+def rows(values, weights):
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            total += weights[i] * values[i, j] ** 2
+    return total
+"""
+FIRST_CALL = "rows(numpy.ones((3, 2)), numpy.ones(3))"
+
+
+def seconds(statement: str, *, setup: str = "pass", **environment: str) -> float:
+    """Time one statement in an interpreter of its own."""
+    program = (
+        f"import time\n{setup}\nstart = time.perf_counter()\n{statement}\n"
+        "print(time.perf_counter() - start)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+def bench_imports(repeats: int) -> None:
+    times: dict[str, list[float]] = {name: [] for name in IMPORTS}
+    for statement in IMPORTS.values():
+        seconds(statement)  # write the bytecode
+    for _ in range(repeats):
+        for name, statement in IMPORTS.items():
+            times[name].append(seconds(statement))
+    base_best = min(times["numpy, scipy.special"])
+    base_median = statistics.median(times["numpy, scipy.special"])
+    print(f"{'import':<22}{'best s':>9}{'median s':>10}{'best +':>9}{'median +':>10}")
+    for name, values in times.items():
+        best, median = min(values), statistics.median(values)
+        extra = f"{best - base_best:>9.3f}{median - base_median:>10.3f}"
+        verdict = ""
+        if name in ("channelcode", "apm"):
+            verdict = "  within aim" if median - base_median < AIM else f"  OVER {AIM} s"
+        print(f"{name:<22}{best:>9.3f}{median:>10.3f}{extra}{verdict}")
+
+
+def bench_first_call(repeats: int) -> None:
+    """Compile on an empty cache, then load what was stored."""
+    cold, warm = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "rows_kernel.py"
+        module.write_text(KERNEL)
+        setup = f"import sys, numpy; sys.path.insert(0, {folder!r}); from rows_kernel import rows"
+        cache = Path(folder) / "cache"
+        for _ in range(repeats):
+            shutil.rmtree(cache, ignore_errors=True)
+            cold.append(seconds(FIRST_CALL, setup=setup, NUMBA_CACHE_DIR=str(cache)))
+            warm.append(seconds(FIRST_CALL, setup=setup, NUMBA_CACHE_DIR=str(cache)))
+    print(f"\n{'first call of a kernel':<22}{'best s':>9}{'median s':>10}")
+    for name, values in (("compiled", cold), ("from disk", warm)):
+        print(f"{name:<22}{min(values):>9.3f}{statistics.median(values):>10.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    bench_imports(repeats)
+    bench_first_call(max(1, repeats // 2))
+
+
+if __name__ == "__main__":
+    main()

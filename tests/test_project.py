@@ -1,0 +1,275 @@
+"""The project as a whole: what it says runs, its imports are light, no test file is missing."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("channelcode", "apm")
+FAMILIES = (
+    "channelcode",
+    "channelcode/channels",
+    "channelcode/measures",
+    "channelcode/capacity",
+    "channelcode/transport",
+    "channelcode/feedback",
+    "apm",
+    "apm/encoders",
+    "apm/posteriors",
+    "apm/selectors",
+    "apm/experiments",
+    "apm/adapters",
+)
+HEAVY = (
+    "ot",
+    "matplotlib",
+    "torch",
+    "sklearn",
+    "dask",
+    "numba",
+    "pandas",
+    "joblib",
+    "scipy.stats",
+    "scipy.optimize",
+)
+EXAMPLE_SECONDS = 180
+DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+FENCE = re.compile(
+    r"^(?P<mark>```+|~~~+)(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=mark)[ \t]*$", re.M | re.S
+)
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("[!_]*.py"))
+
+
+def python_blocks(text: str) -> list[tuple[int, str]]:
+    """Line number and text of each block fenced as ```python; ```python no-run is left out."""
+    return [
+        (text.count("\n", 0, match.start("body")), match["body"])
+        for match in FENCE.finditer(text)
+        if match["info"].split() == ["python"]
+    ]
+
+
+def run_block(body: str, namespace: dict[str, Any], *, name: str, line: int) -> None:
+    """Run a block; one with prompts is a doctest, whose shown output must be what comes out."""
+    if ">>>" not in body:
+        exec(compile("\n" * line + body, name, "exec"), namespace)
+        return
+    test = doctest.DocTestParser().get_doctest(body, namespace, name, name, line)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS, verbose=False)
+    runner.run(test, out=report.append, clear_globs=False)
+    namespace.update(test.globs)
+    assert runner.failures == 0, "".join(report)
+
+
+def library_modules() -> list[str]:
+    names = list(PACKAGES)
+    for package in PACKAGES:
+        found = pkgutil.walk_packages(
+            [str(ROOT / package)], f"{package}.", onerror=lambda name: None
+        )
+        names += [module.name for module in found if not module.name.endswith("__main__")]
+    return sorted(names)
+
+
+def run_python(*arguments: str, cwd: Path, timeout: float = 120) -> str:
+    """The output of a fresh interpreter on this checkout; fails with what it wrote on error."""
+    environment = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+# --- what is written runs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_blocks_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for line, body in python_blocks(path.read_text()):
+            run_block(body, namespace, name=path.name, line=line)
+
+
+def test_readme_opens_with_code_and_a_picture():
+    text = (ROOT / "README.md").read_text()
+    assert python_blocks(text), "README.md has no python block"
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+        assert (ROOT / picture).is_file(), f"README.md shows {picture}, which does not exist"
+
+
+def test_block_runner_sees_errors_and_wrong_output():
+    text = "```python\nx = 1\n```\ntext\n```python no-run\n1/0\n```\n```text\n1/0\n```\n"
+    assert python_blocks(text) == [(1, "x = 1\n")]
+    namespace: dict[str, Any] = {}
+    run_block("x = 2\n", namespace, name="block", line=0)
+    run_block(">>> x + 1\n3\n>>> y = x\n", namespace, name="block", line=0)
+    assert namespace["y"] == 2
+    with pytest.raises(AssertionError, match="Expected"):
+        run_block(">>> x + 1\n4\n", namespace, name="block", line=0)
+    with pytest.raises(ZeroDivisionError):
+        run_block("1 / 0\n", namespace, name="block", line=0)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example_runs(path, tmp_path):
+    run_python("-W", "error", str(path), cwd=tmp_path, timeout=EXAMPLE_SECONDS)
+
+
+@pytest.mark.parametrize("name", library_modules())
+def test_docstring_examples(name, tmp_path, monkeypatch):
+    from channelcode.errors import MissingExtra
+
+    monkeypatch.chdir(tmp_path)
+    try:
+        module = importlib.import_module(name)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS, verbose=False)
+    with np.printoptions(precision=8, suppress=False):
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+            runner.run(test, out=report.append)
+    assert runner.failures == 0, "".join(report)
+
+
+# --- what import promises -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_import_is_light(package, tmp_path):
+    program = f"import json, sys, {package}; print(json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(run_python("-W", "error", "-c", program, cwd=tmp_path)))
+    assert loaded.isdisjoint(HEAVY), sorted(loaded.intersection(HEAVY))
+
+
+def test_every_public_name_can_be_had(tmp_path):
+    """Names in `__all__` may be loaded late, but they exist."""
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            assert getattr(module, name) is not None, f"{package}.{name}"
+
+
+def test_optimised_python_checks_the_same(tmp_path):
+    """`python -O` drops assert statements: validation must not be made of them."""
+    program = """
+import numpy as np
+from channelcode import BinarySymmetric, DiscreteMeasure, Ordinal, Softmax
+from channelcode.errors import InvalidArgument
+calls = [
+    lambda: BinarySymmetric(1.5),
+    lambda: BinarySymmetric(float("nan")),
+    lambda: Softmax(1),
+    lambda: Ordinal([1.0, 0.0]),
+    lambda: DiscreteMeasure([0.0, 1.0], [0.5, 0.6]),
+    lambda: DiscreteMeasure([0.0, np.inf], [0.5, 0.5]),
+    lambda: DiscreteMeasure([], []),
+]
+for number, call in enumerate(calls):
+    try:
+        call()
+    except InvalidArgument as error:
+        print(number, error)
+    else:
+        print(number, "accepted")
+"""
+    plain = run_python("-c", program, cwd=tmp_path)
+    assert "accepted" not in plain
+    assert len(plain.splitlines()) == 7
+    assert run_python("-O", "-c", program, cwd=tmp_path) == plain
+
+
+def test_no_assert_in_the_library():
+    pattern = re.compile(r"^\s*assert\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if path != ROOT / "channelcode" / "testing.py"  # its assertions are what it is for
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if pattern.match(line)
+    ]
+    assert found == []
+
+
+# --- the house ------------------------------------------------------------------------------------
+
+
+def public_modules(folder: str) -> list[str]:
+    return sorted(path.stem for path in (ROOT / folder).glob("[!_]*.py"))
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if (ROOT / name).is_dir()])
+def test_each_module_has_its_test_file(family):
+    """`base.py` is tested by the contract that every member passes, `test__<family>.py`."""
+    tests = ROOT / "tests" / family
+    contract = tests / f"test__{Path(family).name}.py"
+    missing = [
+        name
+        for name in public_modules(family)
+        if not (tests / f"test_{name}.py").is_file() and not (name == "base" and contract.is_file())
+    ]
+    assert missing == [], f"tests/{family} lacks test files for these modules"
+
+
+def test_files_are_of_reading_size():
+    too_long = {
+        str(path.relative_to(ROOT)): lines
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 400
+    }
+    assert too_long == {}
+
+
+def test_no_module_is_named_for_nothing():
+    names = {
+        path.stem.strip("_") for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+    }
+    assert names.isdisjoint({"utils", "util", "helpers", "helper", "misc", "common"})
+
+
+def test_version_is_told_once():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    try:
+        installed = importlib.metadata.version("channelcode")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("run from a checkout that is not installed")
+    assert installed == declared
+    assert declared in (ROOT / "CHANGELOG.md").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.search(rf"^version: {re.escape(declared)}$", citation, re.M)
+
+
+def test_typed_markers_are_there():
+    for package in PACKAGES:
+        assert (ROOT / package / "py.typed").is_file()
