@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from types import ModuleType
 from typing import Any
 
@@ -77,6 +78,7 @@ def signature(name: str, value: Any) -> list[str]:
         text = f"{name}{inspect.signature(value)}"
     except (TypeError, ValueError):
         return []
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are kept as text
     return ["```python", text, "```", ""]
 
 
