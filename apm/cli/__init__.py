@@ -1,0 +1,26 @@
+"""The command `apm`: capacities, the demo, the paper's experiments."""
+
+from __future__ import annotations
+
+import typer
+
+from apm.cli.capacity import capacity_command
+from apm.cli.demo import demo_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Active learning as feedback channel coding: capacities with proof, and APM selection.",
+)
+app.command("capacity")(capacity_command)
+app.command("demo")(demo_command)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+__all__ = ["app", "main"]

@@ -1,0 +1,87 @@
+"""`apm demo`: capacities of several channels with proof, and one APM selection, drawn to PNGs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from apm.cli.console import console, saved, told
+
+POWER = 4.0
+POOL_SIZE = 300
+QUERIES = 20
+
+
+def demo_command(
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo-output"),
+) -> None:
+    """Capacities of several channels with certificates and an APM run on a toy pool."""
+    with told():
+        _capacities(out)
+        _selection(out)
+
+
+def _capacities(out: Path) -> None:
+    from rich.table import Table
+
+    import channelcode as cc
+    from channelcode.plot import capacity as draw
+
+    steep = cc.Link(lambda l: 1.0 / (1.0 + np.exp(-(l**3))))
+    channels: dict[str, cc.Channel] = {
+        "logistic": cc.Logistic(),
+        "probit": cc.Probit(),
+        "cauchit": cc.Cauchit(),
+        "lapse 2%": cc.Lapse(cc.Logistic(), low=0.02, high=0.02),
+        "your own: sigma(l^3)": steep,
+        "ordinal, 3 grades": cc.Ordinal((-1.0, 1.0)),
+        "2-bit Gaussian": cc.QuantisedGaussian((-1.5, 0.0, 1.5)),
+        "binomial, 5 trials": cc.Binomial(5),
+        "softmax, 3 classes": cc.Softmax(3),
+        "softmax, 10 classes": cc.Softmax(10),
+    }
+    table = Table(title=f"Capacity under E|l|^2 <= {POWER:g}, with proof", title_justify="left")
+    for name in ("channel", "capacity (bits)", "proved gap", "atoms", "dC/dP", "found by"):
+        table.add_column(name, justify="left" if name in ("channel", "found by") else "right")
+    drawn: Any = None
+    for name, channel in channels.items():
+        result = cc.capacity(channel, cc.Power(POWER))
+        table.add_row(
+            name,
+            f"{result.bits:.10f}",
+            f"{result.gap:.0e}",
+            str(len(result.input)),
+            f"{result.multiplier:.6f}",
+            result.stats.method,
+        )
+        if name == "2-bit Gaussian":
+            drawn = result
+    console().print(table)
+    saved(draw(drawn), out / "capacity.png")
+
+
+def _selection(out: Path) -> None:
+    from apm import APM, Learner, VariationalLogistic
+    from apm.plot import selection
+
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, 2, POOL_SIZE)
+    centres = np.where(labels[:, None] == 1, 1.0, -1.0) * np.array([1.2, 0.6])
+    pool = centres + rng.normal(size=(POOL_SIZE, 2))
+    learner = Learner(pool, VariationalLogistic(), APM(), seed=7)
+    for index in (int(np.argmax(labels == 0)), int(np.argmax(labels == 1))):
+        learner.tell(index, int(labels[index]))
+    for _ in range(QUERIES):
+        index = int(learner.ask()[0])
+        learner.tell(index, int(labels[index]))
+    accuracy = float(np.mean(learner.predict(pool) == labels))
+    index = int(learner.ask()[0])
+    console().print(
+        f"APM on a toy pool of {POOL_SIZE}: {QUERIES} labels asked for, {accuracy:.1%} of the pool "
+        f"classified right; next it would ask for example {index}:"
+    )
+    console().print(str(learner.explain(index)))
+    saved(selection(learner, labels), out / "selection.png")
