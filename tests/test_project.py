@@ -119,6 +119,50 @@ def test_python_blocks_run(path, tmp_path, monkeypatch):
             run_block(body, namespace, name=path.name, line=line)
 
 
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_in_text_exist(path):
+    """A full name such as `channelcode.channels.Logistic` or `tests/conftest.py::rng` is real."""
+    text = FENCE.sub("", path.read_text())
+    for name in re.findall(r"`((?:channelcode|apm)(?:\.\w+)+)(?:\([^`]*\))?`", text):
+        assert resolves(name), f"{path.name} speaks of {name}, which does not exist"
+    for file, function in re.findall(
+        r"`((?:tests|examples|benchmarks)/[\w/.]+)(?:::(\w+))?`", text
+    ):
+        assert (ROOT / file).exists(), f"{path.name} speaks of {file}, which does not exist"
+        if function:
+            assert f"def {function}(" in (ROOT / file).read_text(), f"{file} has no {function}"
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name leads to a module, or to an attribute of one."""
+    parts = name.split(".")
+    for split in range(len(parts), 0, -1):
+        try:
+            value: Any = importlib.import_module(".".join(parts[:split]))
+        except ImportError:
+            continue
+        for attribute in parts[split:]:
+            if not hasattr(value, attribute) and attribute not in annotations_of(value):
+                return False
+            value = getattr(value, attribute, None)
+        return True
+    return False
+
+
+def annotations_of(value: Any) -> set[str]:
+    """Names a class declares without a value, as dataclass fields without default are."""
+    bases = getattr(value, "__mro__", ())
+    return {name for base in bases for name in getattr(base, "__annotations__", {})}
+
+
+def test_name_check_knows_real_from_invented():
+    assert resolves("channelcode.errors.InvalidArgument")
+    assert resolves("channelcode.certificate.Certificate.lower")
+    assert resolves("channelcode.channels")
+    assert not resolves("channelcode.channels.Telepathy")
+    assert not resolves("channelcode.telepathy.Channel")
+
+
 def test_readme_opens_with_code_and_a_picture():
     text = (ROOT / "README.md").read_text()
     assert python_blocks(text), "README.md has no python block"
