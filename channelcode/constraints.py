@@ -1,0 +1,148 @@
+"""What a channel input may cost: a mean power, a peak, a cost of your own, or nothing."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from channelcode._validation import Array, number, real_array
+from channelcode.errors import InvalidArgument
+
+
+class Constraint(ABC):
+    """A limit on the law of the channel input; `a & b` asks for both."""
+
+    def __and__(self, other: Constraint) -> Constraint:
+        if not isinstance(other, Constraint):
+            return NotImplemented
+        return All((*_parts(self), *_parts(other)))
+
+
+@dataclass(frozen=True)
+class Power(Constraint):
+    """A mean power budget, E|L|^2 <= power; zero allows only l = 0, infinity anything.
+
+    >>> Power(4.0) & Peak(3.0)
+    All(parts=(Power(power=4.0), Peak(amplitude=3.0)))
+    """
+
+    power: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "power", _limit("power", self.power))
+
+
+@dataclass(frozen=True)
+class Peak(Constraint):
+    """An amplitude limit, |L| <= amplitude always (the Euclidean norm in R^k)."""
+
+    amplitude: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "amplitude", _limit("amplitude", self.amplitude))
+
+
+@dataclass(frozen=True)
+class Cost(Constraint):
+    """A mean cost of your own, E function(L) <= budget.
+
+    `function` maps inputs `(n,)` (`(n, dim)` in R^dim) to finite costs `(n,)`.
+
+    >>> Cost(lambda l: abs(l), 1.0).budget
+    1.0
+    """
+
+    function: Callable[[Any], Any]
+    budget: float
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidArgument("function", "must be callable", self.function)
+        budget = float(real_array("budget", self.budget).reshape(()))
+        if np.isnan(budget) or budget == -np.inf:
+            raise InvalidArgument("budget", "must be a number", self.budget)
+        object.__setattr__(self, "budget", budget)
+
+
+@dataclass(frozen=True)
+class Unconstrained(Constraint):
+    """No limit at all."""
+
+
+@dataclass(frozen=True)
+class All(Constraint):
+    """Several constraints at once: what `&` returns."""
+
+    parts: tuple[Constraint, ...]
+
+
+class Limits(NamedTuple):
+    """A constraint in one form: E cost(L) <= budget (if `cost` is not None) and |L| <= peak."""
+
+    cost: Callable[[Array], Array] | None
+    budget: float
+    peak: float
+    is_power: bool
+
+
+def limits(constraint: Constraint) -> Limits:
+    """Reduce a constraint to one mean cost and one peak; at most one kind of mean cost is allowed.
+
+    >>> limits(Power(4.0) & Peak(3.0) & Power(2.0))[1:]
+    (2.0, 3.0, True)
+    """
+    if type(constraint) is Power:
+        if constraint.power == np.inf:
+            return _FREE
+        return Limits(squared_norm, constraint.power, np.inf, True)
+    if not isinstance(constraint, Constraint):
+        raise InvalidArgument(
+            "constraint", "must be Power, Peak, Cost or Unconstrained", constraint
+        )
+    cost, budget, peak, is_power = _FREE
+    for part in _parts(constraint):
+        if isinstance(part, Peak):
+            peak = min(peak, part.amplitude)
+        elif isinstance(part, Power | Cost):
+            power = isinstance(part, Power)
+            function = squared_norm if power else part.function
+            limit = part.power if power else part.budget
+            if limit == np.inf:
+                continue
+            if cost is not None and function is not cost:
+                rule = "must hold at most one mean cost (Power or Cost); combine them in one Cost"
+                raise InvalidArgument("constraint", rule, constraint)
+            budget = limit if cost is None else min(budget, limit)
+            cost, is_power = function, power
+        elif not isinstance(part, Unconstrained):
+            raise InvalidArgument("constraint", "must be built of known constraints", part)
+    return Limits(cost, budget, peak, is_power)
+
+
+def squared_norm(points: Array) -> Array:
+    """|l|^2 of inputs `(n,)` on the line or `(n, dim)` in R^dim."""
+    with np.errstate(over="ignore"):
+        return points * points if points.ndim == 1 else np.einsum("nk,nk->n", points, points)
+
+
+_FREE = Limits(None, np.inf, np.inf, False)
+
+
+def _limit(argument: str, value: Any) -> float:
+    """A float that is zero or above; infinity is allowed, NaN is not."""
+    if type(value) is float and value >= 0:
+        return value
+    if isinstance(value, float | int | np.floating | np.integer) and value == np.inf:
+        return np.inf
+    result = number(argument, value)
+    if result < 0:
+        raise InvalidArgument(argument, "must be non-negative", value)
+    return result
+
+
+def _parts(constraint: Constraint) -> tuple[Constraint, ...]:
+    return constraint.parts if isinstance(constraint, All) else (constraint,)
