@@ -39,7 +39,7 @@ class PowerPolicy(ABC):
 
 @dataclass(frozen=True)
 class SpectralPower(PowerPolicy):
-    """The paper's budget P = B^2 lambda_1(sum_k Sigma_kk), which leaves out the mean (Algorithm 1)."""
+    """The paper's budget P = B^2 lambda_1(sum_k Sigma_kk), without the mean (Algorithm 1)."""
 
     @property
     def valid(self) -> bool:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_matrix, as_row, as_weights
-from apm.posteriors.labels import Codes, Labels, as_labels, encode, given_classes, learn_classes
+from apm.posteriors.labels import (
+    Codes,
+    Labels,
+    as_labels,
+    encode,
+    given_classes,
+    learn_classes,
+    lookup,
+)
 from channelcode._validation import Array, positive
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
@@ -21,7 +30,7 @@ _EMPTY_CODES = np.empty(0, dtype=np.int64)
 class Posterior(Immutable, ABC):
     """A law of the parameters theta given labelled examples; immutable.
 
-    The channel input of features phi is l = <theta, phi> on the line, or l_k = <theta_k, phi> in R^k.
+    The channel input of features phi is l = <theta, phi>, or l_k = <theta_k, phi> in R^k.
     `fit(X, y)` and `update(x, y)` return new posteriors and start from this one's solution. The
     prior is N(0, I / prior_precision); with `intercept=True` a constant feature is added last, with
     its own precision. X is `(n, p)`, y `(n,)` with labels of any values (sorted order, `classes_`).
@@ -29,7 +38,7 @@ class Posterior(Immutable, ABC):
 
     __slots__ = (
         "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
-        "_num_features", "_prior_precision", "_solution", "_weights",
+        "_lookup", "_num_features", "_precision", "_prior_precision", "_solution", "_weights",
     )  # fmt: skip
     _cache: dict[str, Any]
     _classes: Labels | None
@@ -38,7 +47,9 @@ class Posterior(Immutable, ABC):
     _given: Labels | None
     _intercept: bool
     _intercept_precision: float
+    _lookup: dict[Any, int]
     _num_features: int | None
+    _precision: Array
     _prior_precision: float
     _solution: Any
     _weights: Array
@@ -60,8 +71,10 @@ class Posterior(Immutable, ABC):
             _intercept_precision=positive("intercept_precision", own),
             _given=given,
             _classes=given,
+            _lookup={} if given is None else lookup(given),
             _codes=_EMPTY_CODES,
             _weights=np.empty(0),
+            _precision=np.empty(0),
             _design=None,
             _num_features=None,
             _solution=None,
@@ -114,8 +127,8 @@ class Posterior(Immutable, ABC):
         """The pool made of what `project` gave (several calls joined)."""
 
     @abstractmethod
-    def _solve(self, start: Posterior | None) -> Any:
-        """The solution for the data now held, from the solution of `start` where it helps."""
+    def _solve(self, start: Posterior | None, fresh: int) -> Any:
+        """The solution for the data now held; `start` held all but the last `fresh` rows."""
 
     # What is the same for all -----------------------------------------------------------------
 
@@ -167,13 +180,8 @@ class Posterior(Immutable, ABC):
     @property
     def precision(self) -> Array:
         """The prior precision of each weight, `(q,)`."""
-        if "precision" not in self._cache:
-            diagonal = np.full(self._known_design().shape[1], self._prior_precision)
-            if self._intercept:
-                diagonal[-1] = self._intercept_precision
-            diagonal.setflags(write=False)
-            self._cache["precision"] = diagonal
-        return self._cache["precision"]
+        self._known_design()
+        return self._precision
 
     @property
     def top_eigenvalue(self) -> float:
@@ -189,9 +197,12 @@ class Posterior(Immutable, ABC):
         if self._num_features is not None:
             rule = f"must have {self._num_features} columns"
             raise InvalidArgument("X", rule, num_features)
-        columns = num_features + self._intercept
-        new = self._evolve(_num_features=num_features, _design=np.empty((0, columns)))
-        new._set(_solution=new._solve(None))
+        new = self._evolve(
+            _num_features=num_features,
+            _design=np.empty((0, num_features + self._intercept)),
+            _precision=self._prior_diagonal(num_features),
+        )
+        new._set(_solution=new._solve(None, 0))
         return new
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -205,38 +216,42 @@ class Posterior(Immutable, ABC):
             classes = self._given
         else:
             classes = learn_classes(labels, self.num_labels)
+        count = design.shape[1] - self._intercept
         new = self._evolve(
-            _num_features=design.shape[1] - self._intercept,
+            _num_features=count,
             _design=design,
+            _precision=self._prior_diagonal(count),
             _classes=classes,
+            _lookup=lookup(classes),
             _codes=encode(labels, classes),
             _weights=as_weights(sample_weight, len(labels)),
         )
         warm = self._solution is not None and self._num_features == new._num_features
-        new._set(_solution=new._solve(self if warm else None))
+        new._set(_solution=new._solve(self if warm else None, len(labels)))
         return new
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior after one more label, x `(p,)`, or several, x `(b, p)`; warm-started."""
         rows = self._with_constant(as_row(x))
-        if self._design is None or self._solution is None:
+        if self._solution is None:
             return self.sized(rows.shape[1] - self._intercept).update(x, y, sample_weight)
-        if rows.shape[1] != self._design.shape[1]:
+        if rows.shape[1] != self.design.shape[1]:
             columns = rows.shape[1] - self._intercept
             raise InvalidArgument("x", f"must have {self._num_features} features", columns)
-        classes, codes, added = self._classes_after(y)
+        changes: dict[str, Any] = {}
+        codes = self._codes
+        added = self._known_codes(y)
+        if added is None:
+            classes, codes, added = self._classes_after(y)
+            changes = {"_classes": classes, "_lookup": lookup(classes)}
         if len(added) != len(rows):
             rule = f"must have one label for each of {len(rows)} rows"
             raise InvalidArgument("y", rule, len(added))
-        weights = as_weights(sample_weight, len(rows))
-        new = self._evolve(
-            _design=np.concatenate((self._design, rows)),
-            _classes=classes,
-            _codes=np.concatenate((codes, added)),
-            _weights=np.concatenate((self._weights, weights)),
-        )
-        same_labels = codes is self._codes
-        new._set(_solution=new._solve(self if same_labels else None))
+        changes["_design"] = np.concatenate((self.design, rows))
+        changes["_codes"] = np.concatenate((codes, added))
+        changes["_weights"] = np.concatenate((self._weights, as_weights(sample_weight, len(rows))))
+        new = self._evolve(**changes)
+        new._set(_solution=new._solve(self if codes is self._codes else None, len(rows)))
         return new
 
     # Saving -----------------------------------------------------------------------------------
@@ -266,10 +281,13 @@ class Posterior(Immutable, ABC):
             new._set(
                 _design=design,
                 _num_features=design.shape[1] - new._intercept,
+                _precision=new._prior_diagonal(design.shape[1] - new._intercept),
                 _codes=np.array(state["codes"], dtype=np.int64),
                 _weights=np.array(state["weights"], dtype=np.float64),
-                _classes=np.array(state["classes"]) if "classes" in state else None,
             )
+            if "classes" in state:
+                classes = np.array(state["classes"])
+                new._set(_classes=classes, _lookup=lookup(classes))
             new._set(_solution=new._restore_solution(state))
         return new
 
@@ -295,9 +313,8 @@ class Posterior(Immutable, ABC):
 
     def _evolve(self, **changes: Any) -> Self:
         new = object.__new__(type(self))
-        for cls in type(self).__mro__:
-            for name in getattr(cls, "__slots__", ()):
-                object.__setattr__(new, name, getattr(self, name))
+        for name in slots(type(self)):
+            object.__setattr__(new, name, getattr(self, name))
         object.__setattr__(new, "_cache", {})
         for name, value in changes.items():
             object.__setattr__(new, name, value)
@@ -310,6 +327,13 @@ class Posterior(Immutable, ABC):
             )
         return self._design
 
+    def _prior_diagonal(self, num_features: int) -> Array:
+        diagonal = np.full(num_features + self._intercept, self._prior_precision)
+        if self._intercept:
+            diagonal[-1] = self._intercept_precision
+        diagonal.setflags(write=False)
+        return diagonal
+
     def _with_constant(self, matrix: Array) -> Array:
         if not self._intercept:
             return np.ascontiguousarray(matrix)
@@ -320,6 +344,14 @@ class Posterior(Immutable, ABC):
         if len(labels) != len(design):
             rule = f"must have one label for each of {len(design)} rows"
             raise InvalidArgument("y", rule, len(labels))
+
+    def _known_codes(self, y: Any) -> Codes | None:
+        """The code of one label of a known class, without ceremony; None if there is more to do."""
+        try:
+            code = self._lookup.get(y)
+        except TypeError:  # an array or a list
+            return None
+        return None if code is None else np.array([code])
 
     def _classes_after(self, y: Any) -> tuple[Labels, Codes, Codes]:
         """The classes, the codes so far and the codes of the new labels."""
@@ -342,3 +374,9 @@ class Posterior(Immutable, ABC):
         if np.array_equal(old, self._codes):
             old = self._codes
         return learnt, old, codes[len(before) :]
+
+
+@cache
+def slots(cls: type) -> tuple[str, ...]:
+    """The names of all fields of a posterior."""
+    return tuple(name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))

@@ -76,3 +76,8 @@ def encode(labels: Labels, classes: Labels) -> Codes:
         rule = f"must be one of the classes {classes.tolist()}"
         raise InvalidArgument("y", rule, labels[int(np.argmax(wrong))].item())
     return codes.astype(np.int64)
+
+
+def lookup(classes: Labels) -> dict[Any, int]:
+    """Return the place of each class as a dictionary."""
+    return {value: place for place, value in enumerate(classes.tolist())}

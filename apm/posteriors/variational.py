@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from apm.posteriors.base import Posterior
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array, positive
+from channelcode.errors import NotConverged
+
+MAX_STEPS = 200
 
 
 class Solution(NamedTuple):
@@ -17,17 +20,26 @@ class Solution(NamedTuple):
 
     mean: Array
     factor: Array
-    xi: Array
+    squares: Array
     evidence_bound: float
     steps: int
+    change: float
     map_start: Array
 
 
 class VariationalLogistic(ScalarGaussian):
     """The Gaussian that maximises the Jaakkola-Jordan bound on the evidence (paper, Algorithm 1).
 
-    xi_i^2 = x_i'(Sigma + mu mu')x_i,     Sigma^-1 = lambda I + 2 sum_i lam(xi_i) x_i x_i',
-    mu = Sigma sum_i (y_i - 1/2) x_i,     lam(xi) = tanh(xi / 2) / (4 xi).
+        xi_i^2 = x_i'(Sigma + mu mu')x_i,     Sigma^-1 = lambda I + 2 sum_i lam(xi_i) x_i x_i',
+        mu = Sigma sum_i (y_i - 1/2) x_i,     lam(xi) = tanh(xi / 2) / (4 xi).
+
+    Solved by Newton on ln xi^2 with plain EM as the safeguard, so the bound never falls; with fewer
+    labels than features, in the span of the examples. `tol` bounds the last step in ln xi^2. Labels
+    may be any two values; `classes` names them when the first labels may all be the same.
+
+    >>> posterior = VariationalLogistic(prior_precision=1.0).fit([[1.0], [-1.0]], ["yes", "no"])
+    >>> posterior.classes_.tolist(), posterior.mean.round(6).tolist()
+    (['no', 'yes'], [0.675524])
     """
 
     __slots__ = ("_tol",)
@@ -60,16 +72,14 @@ class VariationalLogistic(ScalarGaussian):
 
         return Logistic()
 
-    def _solved(self) -> Solution:
-        self._known_design()
-        return self._solution
-
     @property
     def tol(self) -> float:
+        """The longest last step in ln xi^2."""
         return self._tol
 
     @property
     def mean(self) -> Array:
+        """mu, `(q,)`."""
         return self._solved().mean
 
     @property
@@ -78,69 +88,90 @@ class VariationalLogistic(ScalarGaussian):
 
     @property
     def xi(self) -> Array:
-        """The variational parameters, `(n,)`, non-negative."""
-        return self._solved().xi
+        """The variational parameters xi_i >= 0, `(n,)`."""
+        return np.sqrt(self._solved().squares)
 
     @property
     def evidence_bound(self) -> float:
-        """The lower bound on ln p(y | X), in nats."""
+        """The lower bound on ln p(y | X), in nats; zero for the prior."""
         return self._solved().evidence_bound
 
     @property
     def steps(self) -> int:
+        """How many times the fixed-point map was evaluated for the last fit or update."""
         return self._solved().steps
 
     @property
     def map(self) -> Array:
+        """The most probable weights (eq. LR-MAP), `(q,)`; computed at the first call."""
         if "map" not in self._cache:
-            X, w, lam = self.design, self._weights, self.precision
-            s = np.where(self._codes == 1, 1.0, -1.0)
-            theta = self._solved().map_start.copy()
-            for _ in range(100):
-                p = 1 / (1 + np.exp(s * (X @ theta)))
-                g = lam * theta - X.T @ (w * s * p)
-                step = np.linalg.solve((X.T * (w * p * (1 - p))) @ X + np.diag(lam), g)
-                theta = theta - step
-                if np.abs(step).max() < 1e-12 * (1 + np.abs(theta).max()):
-                    break
-            self._cache["map"] = theta
+            from apm._kernels.logistic_map import fit
+
+            signs = 2.0 * self._codes - 1.0
+            start = self._solved().map_start
+            weights, _, change = fit(
+                self.design, self._precision, signs, self._weights, start, MAX_STEPS
+            )
+            if not change <= 1e-8:
+                raise NotConverged("Newton for the MAP weights did not converge", weights)
+            weights.setflags(write=False)
+            self._cache["map"] = weights
         return self._cache["map"]
 
-    def _solve(self, start: Posterior | None) -> Solution:
-        X, w = self.design, self._weights
-        half = w * (self._codes - 0.5)
-        t = np.ones(len(X))
-        mean = np.zeros(X.shape[1])
+    def _solved(self) -> Solution:
+        self._known_design()
+        return self._solution
+
+    def _solve(self, start: Posterior | None, fresh: int) -> Solution:
+        from apm._kernels.variational import update
+
+        design = self._known_design()
+        squares = np.empty(len(design))
+        known, share = 0, 0.5  # a new example settles near half its variance
         if isinstance(start, VariationalLogistic):
-            t = np.sum((X @ start.factor) ** 2, axis=1) + (X @ start.mean) ** 2
-        covariance = np.diag(1 / self.precision)
-        bound, steps = 0.0, 0
-        for steps in range(1, 100_000):
-            xi = np.sqrt(np.maximum(t, 1e-30))
-            lam = np.tanh(xi / 2) / (4 * xi)
-            covariance = np.linalg.inv(np.diag(self.precision) + (X.T * (2 * w * lam)) @ X)
-            mean = covariance @ (X.T @ half)
-            new = np.einsum("ij,ij->i", X @ covariance, X) + (X @ mean) ** 2
-            done = len(t) == 0 or np.abs(np.log(new / t)).max() < self._tol / 1000
-            t = new
-            bound = 0.5 * np.linalg.slogdet(covariance)[1] + 0.5 * np.log(self.precision).sum()
-            bound += 0.5 * mean @ (X.T @ half)
-            bound += float(np.sum(w * (-np.log1p(np.exp(-xi)) - xi / 2 + lam * xi**2)))
-            if done:
-                break
-        values, vectors = np.linalg.eigh(covariance)
-        factor = vectors * np.sqrt(values)
-        start_map = start.map if isinstance(start, VariationalLogistic) else mean * 0
-        return Solution(mean, factor, np.sqrt(t), float(bound), steps, start_map)
+            held: Solution = start._solution
+            mean, factor = held.mean, held.factor
+            known = len(design) - fresh
+            squares[:known] = held.squares[:known]
+            map_start = start._cache.get("map", held.map_start)
+            if known == 0 and len(held.squares):
+                share = 1.0  # refitted to like data, an example keeps its second moment
+        else:
+            mean = map_start = np.zeros(design.shape[1])
+            factor = np.diag(1.0 / np.sqrt(self._precision))
+        mean, factor, bound, steps, change = update(
+            design, self._precision, self._codes, self._weights, squares,
+            known, mean, factor, share, self._tol, MAX_STEPS,
+        )  # fmt: skip
+        for array in (mean, factor, squares):
+            array.setflags(write=False)
+        solution = Solution(mean, factor, squares, bound, steps, change, map_start)
+        if not change <= self._tol:
+            raise NotConverged(
+                f"the variational fixed point moved by {change:.1e} after {steps} steps: "
+                "raise prior_precision or tol, or scale the features",
+                self._evolve(_solution=solution),
+            )
+        return solution
 
     def _solution_state(self) -> dict[str, np.ndarray]:
-        return {name: np.asarray(value) for name, value in self._solved()._asdict().items()}
+        held = self._solved()
+        start = self._cache.get("map", held.map_start)
+        state = {name: np.asarray(value) for name, value in held._asdict().items()}
+        return state | {"map_start": start, "has_map": np.array("map" in self._cache)}
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
+        if bool(state["has_map"]):
+            self._cache["map"] = np.array(state["map_start"])
         return Solution(
-            np.array(state["mean"]), np.array(state["factor"]), np.array(state["xi"]),
-            float(state["evidence_bound"]), int(state["steps"]), np.array(state["map_start"]),
-        )  # fmt: skip
+            np.array(state["mean"]),
+            np.array(state["factor"]),
+            np.array(state["squares"]),
+            float(state["evidence_bound"]),
+            int(state["steps"]),
+            float(state["change"]),
+            np.array(state["map_start"]),
+        )
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"tol": np.array(self._tol)}

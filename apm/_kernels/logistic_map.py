@@ -1,0 +1,96 @@
+"""The most probable weights of logistic regression by Newton with a line search."""
+
+import numpy as np
+
+from apm._kernels.dense import add_weighted_gram, cholesky_upper, row_basis, solve_vector
+from channelcode._kernels.jit import kernel
+
+ROUNDING = 1e-14  # a Newton step below this, relative to the weights, changes nothing
+
+
+@kernel
+def loss(Z, signs, weights, v, margins):
+    """Fill margins with s_i <z_i, v> and return |v|^2 / 2 + sum_i w_i ln(1 + exp(-margin_i))."""
+    n, r = Z.shape
+    total = 0.0
+    for a in range(r):
+        total += 0.5 * v[a] * v[a]
+    for i in range(n):
+        dot = 0.0
+        for a in range(r):
+            dot += Z[i, a] * v[a]
+        margins[i] = signs[i] * dot
+        if margins[i] > 0.0:
+            total += weights[i] * np.log1p(np.exp(-margins[i]))
+        else:
+            total += weights[i] * (np.log1p(np.exp(margins[i])) - margins[i])
+    return total
+
+
+@kernel
+def newton(Z, signs, weights, v, max_steps):
+    """Minimise the loss from v, in place; return `(steps, change)`, change relative."""
+    n, r = Z.shape
+    margins, pull = np.empty(n), np.empty(n)
+    value = loss(Z, signs, weights, v, margins)
+    H, step, trial = np.empty((r, r)), np.empty(r), np.empty(r)
+    change = np.inf
+    steps = 0
+    while steps < max_steps:
+        steps += 1
+        for a in range(r):
+            step[a] = v[a]
+            for b in range(a, r):
+                H[a, b] = 0.0
+            H[a, a] = 1.0
+        for i in range(n):
+            if margins[i] > 0.0:
+                decay = np.exp(-margins[i])
+                miss = decay / (1.0 + decay)
+            else:
+                miss = 1.0 / (1.0 + np.exp(margins[i]))
+            pull[i] = weights[i] * miss * (1.0 - miss)
+            lever = weights[i] * signs[i] * miss
+            for a in range(r):
+                step[a] -= lever * Z[i, a]
+        gradient = step.copy()
+        add_weighted_gram(Z, pull, H)
+        cholesky_upper(H)
+        solve_vector(H, step)
+        slope, size, large = 0.0, 0.0, 0.0
+        for a in range(r):
+            slope += gradient[a] * step[a]
+            size = max(size, abs(v[a]))
+            large = max(large, abs(step[a]))
+        change = large / max(size, 1e-300) if large > 0.0 else 0.0
+        length = 1.0
+        lower = value
+        for _ in range(60):
+            for a in range(r):
+                trial[a] = v[a] - length * step[a]
+            lower = loss(Z, signs, weights, trial, margins)
+            if lower <= value - 1e-4 * length * slope + 1e-15 * (1.0 + abs(value)):
+                break
+            length *= 0.5
+        v[:] = trial
+        value = lower
+        if change <= ROUNDING or (length == 1.0 and change <= 1e-8):  # the next error is its square
+            break
+    return steps, change
+
+
+@kernel
+def fit(design, precision, signs, weights, start, max_steps):
+    """The MAP weights `(q,)` from `start`, in the span of the rows if that is smaller."""
+    n, q = design.shape
+    deviation = 1.0 / np.sqrt(precision)
+    Z = design * deviation
+    whitened = start / deviation
+    if n < q:
+        basis, coordinates = row_basis(Z)
+        v = np.dot(basis, whitened)
+        steps, change = newton(coordinates, signs, weights, v, max_steps)
+        whitened = np.dot(basis.T, v)
+    else:
+        steps, change = newton(Z, signs, weights, whitened, max_steps)
+    return whitened * deviation, steps, change
