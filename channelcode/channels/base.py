@@ -150,7 +150,8 @@ def _checked(method: Callable[..., Any], *, checks_shape: bool) -> Callable[...,
             if not hasattr(self, name):
                 raise TypeError(f"{type(self).__name__} must set {name}")
         point = as_input(self, l)
-        result = method(self, point)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):  # tails: log 0 = -inf
+            result = method(self, point)
         if checks_shape:
             batch = point.shape if self.dim == 1 else point.shape[:-1]
             if np.shape(result) != (*batch, self.num_outputs):
