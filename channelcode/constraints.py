@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from channelcode._validation import Array, number, real_array
 from channelcode.errors import InvalidArgument
 
 
-class Constraint(ABC):
+class Constraint:
     """A limit on the law of the channel input; `a & b` asks for both."""
 
     def __and__(self, other: Constraint) -> Constraint:

@@ -22,8 +22,8 @@ class Information(NamedTuple):
 def information(log_prob: Array, weights: Array) -> Information:
     """I = sum_j w_j D(W_j || q) with q = sum_j w_j W_j, from log-probabilities `(m, Y)`.
 
-    The deficit log|Y| - I = D(q || uniform) + sum_j w_j H(W_j) is a sum of non-negative terms, so it
-    keeps its digits when I rounds to log|Y|.
+    The deficit log|Y| - I = D(q || uniform) + sum_j w_j H(W_j) is a sum of non-negative terms, so
+    it keeps its digits when I rounds to log|Y|.
     """
     with np.errstate(under="ignore"):
         prob = np.exp(log_prob)

@@ -58,7 +58,7 @@ class Problem:
         return np.abs(points) if points.ndim == 1 else np.linalg.norm(points, axis=1)
 
     def alphabet(self) -> tuple[Array, Array, Array]:
-        """Letters, matrix `(n, Y)` and costs of a finite channel, with letters beyond the peak left out.
+        """Letters, matrix `(n, Y)` and costs of a finite channel; letters beyond the peak left out.
 
         A budget below every letter's cost, or a peak below every letter, is refused.
         """
@@ -74,12 +74,14 @@ class Problem:
         if self.limits.cost is not None and cost[keep].min() > self.limits.budget:
             rule = f"must be at least the least cost of a letter, {cost[keep].min()}"
             raise InvalidArgument("budget", rule, self.limits.budget)
-        return letters[keep], np.asarray(self.channel.prob(letters[keep])), cost[keep]
+        matrix = getattr(self.channel, "matrix", None)
+        rows = self.channel.prob(letters[keep]) if matrix is None else matrix[keep]
+        return letters[keep], np.asarray(rows), cost[keep]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a solver suggests: atoms `(m,)` or `(m, dim)`, weights, and the multiplier in nats per cost."""
+    """A solver's suggestion: atoms `(m,)` or `(m, dim)`, weights, multiplier in nats per cost."""
 
     points: Array
     weights: Array

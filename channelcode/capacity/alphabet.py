@@ -1,0 +1,119 @@
+"""A finite alphabet made ready for the solvers: no idle outputs, no twin letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from channelcode._numerics.logspace import plogp
+from channelcode._validation import Array
+from channelcode.capacity.information import divergence
+from channelcode.capacity.problem import Problem
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Letters `(n,)` or `(n, dim)`, transition matrix `(n, Y)`, entropies and costs `(n,)`.
+
+    `budget` is infinite when no letter law can break it.
+    """
+
+    points: Array
+    log_prob: Array
+    matrix: Array
+    entropy: Array
+    cost: Array
+    budget: float
+
+    def start(self) -> Array:
+        """A law with every weight positive and its mean cost strictly below the budget."""
+        count = len(self.cost)
+        uniform = np.full(count, 1.0 / count)
+        spent = float(self.cost.mean())
+        if spent < self.budget:
+            return uniform if self.budget == np.inf or spent <= 0.9 * self.budget else uniform
+        cheap = self.cost == self.cost.min()
+        least = float(self.cost.min())
+        share = 0.5 * (self.budget - least) / (spent - least)
+        return share * uniform + (1.0 - share) * cheap / cheap.sum()
+
+    def gap(self, weights: Array, multiplier: float) -> float:
+        """The KKT bound minus the information of `weights`, in nats."""
+        output = weights @ self.matrix
+        kkt = divergence(self.log_prob, output)
+        value = float(weights @ kkt)
+        top = float((kkt - multiplier * self.cost).max())
+        return top - value + (multiplier * self.budget if multiplier > 0 else 0.0)
+
+    def expand(self, weights: Array, multiplier: float, *, tol: float) -> tuple[Array, Array]:
+        """Atoms and weights without idle letters, as few as keep the gap within `tol`.
+
+        A letter is idle when its weight is below its KKT slack (strict complementarity).
+        """
+        kkt = divergence(self.log_prob, weights @ self.matrix) - multiplier * self.cost
+        slack = kkt.max() - kkt
+        accepted = self.gap(weights, multiplier)
+        for keep in (weights > slack, weights > 1e-3 * slack, weights > 1e-12):
+            if not keep.any():
+                continue
+            pruned = self._within_budget(np.where(keep, weights, 0.0))
+            if self.gap(pruned, multiplier) <= max(0.5 * tol, accepted):
+                return self.points[pruned > 0], pruned[pruned > 0]
+        weights = self._within_budget(weights)
+        return self.points[weights > 0], weights[weights > 0]
+
+    def _within_budget(self, weights: Array) -> Array:
+        """Normalise, and move mass to the cheapest letter if the mean cost is too high."""
+        weights = weights / weights.sum()
+        spent = float(weights @ self.cost)
+        if spent <= self.budget:
+            return weights
+        cheap = int(np.argmin(self.cost))
+        share = (self.budget - self.cost[cheap]) / (spent - self.cost[cheap])
+        weights = weights * share
+        weights[cheap] += 1.0 - share
+        return weights
+
+
+def alphabet_of(problem: Problem) -> Alphabet:
+    """The alphabet of a finite channel, with letters beyond the peak left out."""
+    points, matrix, cost = problem.alphabet()
+    with np.errstate(divide="ignore"):
+        return build(points, np.log(matrix), cost, problem.limits.budget)
+
+
+def build(points: Array, log_prob: Array, cost: Array, budget: float) -> Alphabet:
+    """Leave out idle outputs and dominated twins; a budget that only the cheapest meet is exact."""
+    least = float(cost.min())
+    if budget <= least:
+        keep = cost == least
+        points, log_prob, cost, budget = points[keep], log_prob[keep], cost[keep], np.inf
+    elif budget >= float(cost.max()):
+        budget = np.inf
+    with np.errstate(under="ignore"):
+        matrix = np.exp(log_prob)
+    used = matrix.max(axis=0) > 0
+    if not used.all():
+        matrix, log_prob = matrix[:, used], log_prob[:, used]
+    keep = _first_twins(matrix, cost)
+    if len(keep) < len(points):
+        points, log_prob, matrix, cost = points[keep], log_prob[keep], matrix[keep], cost[keep]
+    entropy = -plogp(log_prob).sum(axis=1)
+    return Alphabet(
+        points,
+        np.ascontiguousarray(log_prob),
+        np.ascontiguousarray(matrix),
+        entropy,
+        np.ascontiguousarray(cost if budget < np.inf else np.zeros(len(cost))),
+        float(budget),
+    )
+
+
+def _first_twins(matrix: Array, cost: Array) -> Array:
+    """Of letters with equal rows, the cheapest; indices in their old order."""
+    order = np.lexsort((cost, *matrix.T[::-1]))
+    ranked = matrix[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    return np.sort(order[fresh])
