@@ -19,11 +19,16 @@ ROOT = Path(__file__).parent.parent
 BASELINE = "import numpy, scipy.special"
 AIM = 0.15
 
+# A package may load its names late, and then `import apm` alone costs nothing: the last two rows of
+# the project ask for every public name, which is the most a user can pay before the first call.
+EVERY_NAME = "import {0}; [getattr({0}, name) for name in getattr({0}, '__all__', ())]"
 IMPORTS = {
     "numpy, scipy.special": BASELINE,
-    "channelcode": "import channelcode",
-    "apm": "import apm",
-    "numba": "import numba",
+    "channelcode": f"{BASELINE}; import channelcode",
+    "apm": f"{BASELINE}; import apm",
+    "channelcode, all names": f"{BASELINE}; {EVERY_NAME.format('channelcode')}",
+    "apm, all names": f"{BASELINE}; {EVERY_NAME.format('apm')}",
+    "numba": f"{BASELINE}; import numba",
 }
 
 KERNEL = """
@@ -63,16 +68,16 @@ def bench_imports(repeats: int) -> None:
     for _ in range(repeats):
         for name, statement in IMPORTS.items():
             times[name].append(seconds(statement))
-    base_best = min(times["numpy, scipy.special"])
-    base_median = statistics.median(times["numpy, scipy.special"])
-    print(f"{'import':<22}{'best s':>9}{'median s':>10}{'best +':>9}{'median +':>10}")
+    base = times["numpy, scipy.special"]
+    print(f"{'import':<24}{'best s':>9}{'median s':>10}{'on top':>9}")
     for name, values in times.items():
-        best, median = min(values), statistics.median(values)
-        extra = f"{best - base_best:>9.3f}{median - base_median:>10.3f}"
+        # The median of the differences within a round: a busy spell falls on both sides of it.
+        extra = statistics.median(value - zero for value, zero in zip(values, base, strict=True))
         verdict = ""
         if name in ("channelcode", "apm"):
-            verdict = "  within aim" if median - base_median < AIM else f"  OVER {AIM} s"
-        print(f"{name:<22}{best:>9.3f}{median:>10.3f}{extra}{verdict}")
+            verdict = f"  within {AIM} s" if extra < AIM else f"  OVER {AIM} s"
+        row = f"{name:<24}{min(values):>9.3f}{statistics.median(values):>10.3f}{extra:>9.3f}"
+        print(row + verdict)
 
 
 def bench_first_call(repeats: int) -> None:
@@ -87,9 +92,9 @@ def bench_first_call(repeats: int) -> None:
             shutil.rmtree(cache, ignore_errors=True)
             cold.append(seconds(FIRST_CALL, setup=setup, NUMBA_CACHE_DIR=str(cache)))
             warm.append(seconds(FIRST_CALL, setup=setup, NUMBA_CACHE_DIR=str(cache)))
-    print(f"\n{'first call of a kernel':<22}{'best s':>9}{'median s':>10}")
+    print(f"\n{'first call of a kernel':<24}{'best s':>9}{'median s':>10}")
     for name, values in (("compiled", cold), ("from disk", warm)):
-        print(f"{name:<22}{min(values):>9.3f}{statistics.median(values):>10.3f}")
+        print(f"{name:<24}{min(values):>9.3f}{statistics.median(values):>10.3f}")
 
 
 def main() -> None:
