@@ -1,0 +1,339 @@
+"""The loop of active learning: ask for an example, tell its label, repeat."""
+
+from __future__ import annotations
+
+import operator
+import os
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm import archive
+from apm._inputs import as_matrix
+from apm.belief import Belief
+from apm.encoders import Linear
+from apm.journal import Entry, Journal, Record, ScoreSummary
+from apm.posteriors.base import Posterior
+from apm.selectors import APM, Explanation, Selector
+from apm.selectors.base import Choice, Indices
+from channelcode._validation import Array, Seed, integer
+from channelcode.errors import InvalidArgument
+from channelcode.measures import ScalarPool
+
+
+class Learner:
+    """Choose, take a label, update the belief, write one record (the paper's Algorithm 1).
+
+    - `pool` `(n, d)`: the examples; rows are known by their position and never modified;
+    - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
+    - `selector`: `APM()` unless given;
+    - `seed`: an integer or a generator. The picks follow from the seed and the labels told so far:
+      to ask again before telling gives the same answer.
+
+    Selectors see the encoded examples. Labels are of any values that the posterior takes.
+
+    >>> from apm import VariationalLogistic
+    >>> learner = Learner([[0.5, 1.0], [-1.0, 0.2], [0.3, -2.0]], VariationalLogistic(), seed=0)
+    >>> learner.ask()
+    array([2])
+    >>> learner.tell(2, "no")
+    >>> learner.ask(2)
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        pool: ArrayLike,
+        model: Posterior | Belief,
+        selector: Selector | None = None,
+        *,
+        seed: Seed = None,
+    ) -> None:
+        matrix = as_matrix(pool, "pool")
+        if len(matrix) == 0:
+            raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")
+        belief = Belief(model) if isinstance(model, Posterior) else model
+        if not isinstance(belief, Belief):
+            raise InvalidArgument("model", "must be a posterior or a Belief", model)
+        chosen = APM() if selector is None else selector
+        if not isinstance(chosen, Selector):
+            raise InvalidArgument("selector", "must be a selector such as APM()", selector)
+        self._pool = _read_only_view(matrix)
+        self._features = _read_only_view(as_matrix(belief.encoder.encode(matrix), "encoder(pool)"))
+        self._encoder = belief.encoder
+        # What selectors see: the features as they are, so that no query encodes the pool again.
+        self._belief = Belief(belief.posterior, Linear(), belief.channel).sized(self._features)
+        self._given = chosen
+        self._selector = chosen.prepared(self._belief, self._features)
+        self._entropy = _entropy(seed)
+        self._journal = Journal(belief.channel)
+        self._open = np.ones(len(matrix), dtype=bool)
+        self._asked: _Asked | None = None
+        self._radius: float | None = None
+
+    # Asking and telling -----------------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> Indices:
+        """The rows to label next, best first, shape `(n,)`; nothing changes until they are told."""
+        started = perf_counter()
+        candidates = np.flatnonzero(self._open)
+        if len(candidates) == 0:
+            raise InvalidArgument("n", "must be 0: every row of the pool has a label", n)
+        choice = self._selector.choose(
+            self._belief, self._features, candidates, n=n, rng=self._round_seed()
+        )
+        seconds = (perf_counter() - started) / len(choice.indices)
+        self._asked = _Asked(choice, len(self._journal), seconds)
+        return choice.indices
+
+    def tell(self, index: Any, label: Any) -> None:
+        """Take the label of one row, or of several at once (equal lengths).
+
+        Any row may be told, asked or not. The same label again is ignored; another one is an error,
+        and then nothing of the call is kept.
+        """
+        started = perf_counter()
+        rows, labels = self._fresh(index, label)
+        if not rows:
+            return
+        before = self._belief
+        updated = before.posterior.update(self._features[rows], labels)
+        known = [(self._law(row), *self._asked_for(row)) for row in rows]
+        self._belief = Belief(updated, before.encoder, before.channel)
+        seconds = (perf_counter() - started) / len(rows)
+        for row, value, (law, summary, power, spent) in zip(rows, labels, known):
+            self._journal.add(Entry(row, value, summary, law, power, spent + seconds))
+            self._open[row] = False
+
+    # Reading ----------------------------------------------------------------------------------
+
+    @property
+    def pool(self) -> Any:
+        """The examples, `(n, d)`, as given."""
+        return self._pool
+
+    @property
+    def belief(self) -> Belief:
+        """What the labels say so far."""
+        return Belief(self._belief.posterior, self._encoder, self._belief.channel)
+
+    @property
+    def selector(self) -> Selector:
+        """The rule that chooses, with what it remembers of the initial pool."""
+        return self._selector
+
+    @property
+    def history(self) -> tuple[Record, ...]:
+        """One frozen record for each label, oldest first."""
+        return self._journal.records()
+
+    @property
+    def labelled(self) -> Indices:
+        """The labelled rows in the order of their labels."""
+        return np.array(self._journal.indices, dtype=np.intp)
+
+    @property
+    def remaining(self) -> Indices:
+        """The rows without a label, in order."""
+        return np.flatnonzero(self._open)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels by column of `predict_proba`; 0..K-1 until labels say otherwise."""
+        return self._belief.posterior.classes_
+
+    def predict_proba(self, X: ArrayLike | None = None) -> Array:
+        """The probability of each label, averaged over the posterior, `(n, K)`; X: the pool."""
+        if X is None:
+            return self._belief.predict_proba(self._features)
+        return self.belief.predict_proba(X)
+
+    def predict(self, X: ArrayLike | None = None) -> np.ndarray:
+        """The likeliest label of every row of X (of the pool by default), `(n,)`."""
+        classes = self.classes_
+        return classes[np.argmax(self.predict_proba(X)[:, : len(classes)], axis=1)]
+
+    def explain(self, index: int) -> Explanation:
+        """Why a row without a label is, or is not, the one to ask next (see `Explanation`)."""
+        return self._selector.explain(
+            self._belief, self._features, index, exclude=~self._open, rng=self._round_seed()
+        )
+
+    # Keeping ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to one file (`.npz`, no pickle); `load` goes on with the same picks."""
+        arrays: dict[str, Any] = {"pool": self._pool}
+        posterior = self._belief.posterior
+        for name, value in posterior.state().items():
+            arrays[f"posterior/{name}"] = value
+        header = {
+            "seed": str(self._entropy),
+            "journal": self._journal.to_list(),
+            "posterior": type(posterior).__name__,
+            "channel": archive.describe(self._belief.channel, arrays, "channel"),
+            "encoder": archive.describe(self._encoder, arrays, "encoder"),
+            "selector": archive.describe(self._given, arrays, "selector"),
+        }
+        return archive.write(path, header, arrays)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        model: Posterior | Belief | None = None,
+        selector: Selector | None = None,
+    ) -> Learner:
+        """The learner that `save` wrote.
+
+        `model` and `selector` are needed only where the file could not hold them, for instance a
+        function inside an encoder or a selector of your own.
+        """
+        header, arrays = archive.read(path)
+        belief = _restored_belief(header, arrays, model)
+        chosen = selector
+        if chosen is None:
+            chosen = archive.restore(header["selector"], arrays, "selector")
+        learner = cls(arrays["pool"], belief, chosen, seed=int(header["seed"]))
+        learner._journal = Journal.from_list(belief.channel, header["journal"])
+        learner._open[learner._journal.indices] = False
+        return learner
+
+    def __repr__(self) -> str:
+        told, rows = len(self._journal), len(self._pool)
+        return f"Learner({rows} rows, {told} labelled, {type(self._selector).__name__})"
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _round_seed(self) -> int:
+        """The seed of this round: the learner's and the number of labels told."""
+        return (self._entropy << 64) + len(self._journal)
+
+    def _fresh(self, index: Any, label: Any) -> tuple[list[int], list[Any]]:
+        """The rows told for the first time and their labels, after all checks."""
+        if isinstance(index, int):
+            indices, labels = [index], [label]
+        else:
+            indices = _listed(index)
+            labels = _listed(label)
+        if len(indices) != len(labels):
+            rule = f"must have one entry for each of {len(indices)} rows"
+            raise InvalidArgument("label", rule, f"{len(labels)} labels")
+        new: dict[int, Any] = {}
+        for position, value in zip(indices, labels):
+            row = _row(position, len(self._pool))
+            value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+            known = self._journal.label(row) if row in self._journal else new.get(row, value)
+            if known != value:
+                rule = f"must agree with the label of row {row}, {known!r}"
+                raise InvalidArgument("label", rule, value)
+            if row not in self._journal:
+                new[row] = value
+        return list(new), list(new.values())
+
+    def _law(self, row: int) -> Any:
+        """The induced law of a row under the present belief, as a journal entry holds it."""
+        laws = self._belief.push(self._features[row : row + 1])
+        if isinstance(laws, ScalarPool):
+            return float(laws.mean[0]), float(laws.variance[0])
+        return laws[0]
+
+    def _asked_for(self, row: int) -> tuple[ScoreSummary | None, float | None, float]:
+        """The summary of scores, the largest power and the seconds of a row that was asked."""
+        if self._asked is None or row not in self._asked.choice.indices:
+            return None, None, 0.0
+        summary = _summary(self._asked.choice, row)
+        power = None
+        if self._asked.told == len(self._journal):  # the belief has not changed since
+            power = self._largest_power(self._asked.choice)
+        return summary, power, self._asked.seconds
+
+    def _largest_power(self, choice: Choice) -> float:
+        """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2)."""
+        if choice.laws is not None:
+            return float(choice.laws.second_moment.max())
+        if self._radius is None:
+            self._radius = self._belief.radius(self._features)
+        posterior = self._belief.posterior
+        spread = float(np.linalg.norm(posterior.summed_covariance))
+        return self._radius**2 * (spread + float(np.sum(np.square(posterior.mean))))
+
+
+class _Asked:
+    """The last selection, and how many labels were known when it was made."""
+
+    __slots__ = ("choice", "seconds", "told")
+
+    def __init__(self, choice: Choice, told: int, seconds: float) -> None:
+        self.choice, self.told, self.seconds = choice, told, seconds
+
+
+def _summary(choice: Choice, row: int) -> ScoreSummary:
+    scores = choice.scores
+    place = int(np.searchsorted(choice.candidates, row))
+    chosen = float(scores[place])
+    runner_up = margin = None
+    if len(scores) > 1:
+        others = scores.copy()
+        others[place] = -np.inf
+        other = int(np.argmax(others))
+        runner_up, margin = int(choice.candidates[other]), chosen - float(others[other])
+    return ScoreSummary(
+        chosen, runner_up, margin, float(scores.mean()), float(scores.min()), len(scores)
+    )
+
+
+def _restored_belief(
+    header: dict[str, Any], arrays: dict[str, Any], model: Posterior | Belief | None
+) -> Belief:
+    given = Belief(model) if isinstance(model, Posterior) else model
+    if given is None:
+        encoder = archive.restore(header["encoder"], arrays, "model")
+        channel = archive.restore(header["channel"], arrays, "model")
+    else:
+        encoder, channel = given.encoder, given.channel
+    state = {
+        name.removeprefix("posterior/"): value
+        for name, value in arrays.items()
+        if name.startswith("posterior/")
+    }
+    kind = archive.posterior_class(header["posterior"]) if given is None else type(given.posterior)
+    return Belief(kind.from_state(state), encoder, channel)
+
+
+def _row(position: Any, rows: int) -> int:
+    try:
+        row = operator.index(position)
+    except TypeError:
+        raise InvalidArgument("index", "must be a row number", position) from None
+    if isinstance(position, bool | np.bool_) or not 0 <= row < rows:
+        raise InvalidArgument("index", f"must be a row number in 0..{rows - 1}", position)
+    return row
+
+
+def _listed(values: Any) -> list[Any]:
+    """One value or a flat sequence of them as a list; text is one value."""
+    array = np.asarray(values)
+    if array.ndim > 1:
+        raise InvalidArgument("label", "must have at most one axis", f"shape {array.shape}")
+    if array.ndim == 0 or isinstance(values, str | bytes):
+        return [values]
+    return list(values)
+
+
+def _read_only_view(matrix: Any) -> Any:
+    view = np.asarray(matrix).view()
+    view.setflags(write=False)
+    return view
+
+
+def _entropy(seed: Seed) -> int:
+    if seed is None:
+        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    return integer("seed", seed, least=0)

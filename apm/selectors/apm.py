@@ -1,0 +1,127 @@
+"""Approximate posterior matching, for any channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm.belief import Belief
+from apm.power import PowerPolicy, SpectralPower
+from apm.selectors.base import PoolSelector
+from apm.selectors.target import (
+    TWO_ATOMS,
+    exploitation,
+    has_two_atoms,
+    target_input,
+    two_atom_constant,
+)
+from channelcode._validation import Array, Seed, non_negative
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool, ScalarPool
+
+
+@dataclass(frozen=True)
+class Matching(PoolSelector):
+    """What APM and its two halves share: a power policy and the target that it gives.
+
+    - `power`: the budget of the target (`SpectralPower()` is the paper's, Algorithm 1);
+    - `radius`: B, the largest feature norm over the initial pool; None takes the pool at hand.
+      A `Learner` sets it once (`prepared`), since the paper's B does not shrink with the pool;
+    - `solver`: a capacity solver; None uses the theorem for logistic and probit channels with
+      Gaussian inputs, and `capacity`'s own choice for all others.
+    """
+
+    power: PowerPolicy = field(default_factory=SpectralPower)
+    radius: float | None = field(default=None, kw_only=True)
+    solver: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.power, PowerPolicy):
+            raise InvalidArgument(
+                "power", "must be a power policy such as SpectralPower()", self.power
+            )
+        if self.radius is not None:
+            object.__setattr__(self, "radius", non_negative("radius", self.radius))
+
+    def prepared(self, belief: Belief, X: ArrayLike) -> Self:
+        """This selector with B fixed by the initial pool X."""
+        return self if self.radius is not None else replace(self, radius=belief.radius(X))
+
+    def budget(self, belief: Belief, X: ArrayLike, *, laws: Pool | None = None) -> float:
+        """The power P of the target for candidates X (or their laws)."""
+        return self.power.power(belief, X, radius=self.radius, pool=laws)
+
+
+@dataclass(frozen=True)
+class APM(Matching):
+    """Score by the distance to the capacity-achieving input: `-W2^2(p_L, p*_L)`, eq. (APM).
+
+    p_L is the induced law of a candidate's channel input and p*_L the optimal input of the channel
+    at the budget P. For logistic regression with a Gaussian posterior this is eq. (APM-LR),
+    `-(mu^2 + (sigma - sqrt(2P/pi))^2)`, less the constant `(1 - 2/pi) P` (Corollary 3.2.1).
+
+    >>> from apm import Belief, FixedPower, VariationalLogistic
+    >>> belief = Belief(VariationalLogistic(prior_precision=1.0))
+    >>> APM(FixedPower(1.0)).scores(belief, [[0.0], [0.8], [5.0]]).round(3)
+    array([ -1.   ,  -0.363, -18.021])
+    """
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        power = self.budget(belief, X, laws=laws)
+        if self.solver is None and has_two_atoms(belief.channel, laws):
+            return two_atom_scores(laws, power)  # type: ignore[arg-type]
+        from channelcode.transport import w2_squared
+
+        target = target_input(belief.channel, power, solver=self.solver)
+        return -w2_squared(laws, target.input)
+
+
+@dataclass(frozen=True)
+class APMExploit(Matching):
+    """APM's first term alone: `-|m_x - m_T|^2`, the paper's APM-LR-U (appendix, "failure modes").
+
+    >>> from apm import Belief, FixedPower, VariationalLogistic
+    >>> belief = Belief(VariationalLogistic().fit([[1.0], [-2.0]], [1, 0]))
+    >>> int(APMExploit().select(belief, [[3.0], [-1.0], [2.0]])[0])
+    1
+    """
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        if self.solver is None and has_two_atoms(belief.channel, laws):
+            return -(laws.mean**2)  # the mean of B_sqrt(P) is zero
+        power = self.budget(belief, X, laws=laws)
+        target = target_input(belief.channel, power, solver=self.solver)
+        return -exploitation(laws, target.input)
+
+
+@dataclass(frozen=True)
+class APMExplore(Matching):
+    """APM's second term alone: `-W2^2(p_L - m, p*_L - m*)`, the paper's APM-LR-V.
+
+    For logistic regression `-(sigma - sqrt(2P/pi))^2`, less the constant of `APM`, so that the
+    scores of `APMExploit` and `APMExplore` add up to those of `APM`.
+    """
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        power = self.budget(belief, X, laws=laws)
+        if self.solver is None and has_two_atoms(belief.channel, laws):
+            spread = np.sqrt(laws.total_variance) - TWO_ATOMS * sqrt(power)
+            return -(spread**2) - two_atom_constant(power)
+        from apm.selectors.target import decompose
+
+        target = target_input(belief.channel, power, solver=self.solver)
+        return -decompose(laws, target.input)[1]
+
+
+def two_atom_scores(laws: ScalarPool, power: float) -> Array:
+    """`-W2^2` of Gaussians on the line to B_sqrt(P), as a sum of squares: Corollary 3.2.1."""
+    scores = np.sqrt(laws.variance)
+    scores -= TWO_ATOMS * sqrt(power)
+    scores *= scores
+    scores += laws.mean**2
+    scores += two_atom_constant(power)
+    return np.negative(scores, out=scores)

@@ -1,0 +1,77 @@
+"""Channel inputs of a pool at given parameters: the most probable ones, or posterior draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from apm._inputs import as_matrix
+from apm.belief import Belief
+from apm.posteriors.gaussian import ScalarGaussian
+from channelcode._validation import Array
+from channelcode.measures import EmpiricalPool
+
+CHUNK_ENTRIES = 1 << 19  # four mebibytes of float64 in each temporary
+
+
+def inputs_at(belief: Belief, X: Any, parameters: Array) -> Array:
+    """l = <theta, phi(x)> for every row of X.
+
+    Parameters `(q,)` give `(n,)`; `(k, q)` for a channel input in R^k give `(n, k)`; leading axes
+    of draws, `(s, q)` or `(s, k, q)`, give `(n, s)` or `(n, s, k)`. The intercept is last in q.
+    """
+    features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
+    weights = parameters[..., : features.shape[1]]
+    inputs = features @ weights.reshape(-1, features.shape[1]).T
+    if belief.posterior.intercept:
+        inputs = inputs + parameters[..., -1].reshape(-1)
+    return inputs.reshape(len(features), *parameters.shape[:-1])
+
+
+def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> Array:
+    """Draws from a Gaussian posterior: `(s, q)` on the line, `(s, k, q)` in R^k."""
+    posterior = belief.posterior
+    mean = np.asarray(posterior.mean)
+    if isinstance(posterior, ScalarGaussian):
+        factor = np.asarray(posterior.factor)
+    else:
+        values, vectors = np.linalg.eigh(np.asarray(posterior.covariance))
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))  # rounding may fall below zero
+    noise = rng.standard_normal((samples, factor.shape[1]))
+    return mean + (noise @ factor.T).reshape(samples, *mean.shape)
+
+
+def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Channel inputs `(rows, s)` or `(rows, s, k)` in pieces of the pool, one theta for each s.
+
+    Every row sees the same draws of theta, as in the paper's InfoGain. A posterior known by its
+    samples gives those (all of them).
+    """
+    matrix = as_matrix(X)
+    belief = belief.sized(matrix)
+    sampled = isinstance(belief.push(matrix[:1]), EmpiricalPool)
+    theta = None if sampled else parameter_draws(belief, samples, rng)
+    width = max(samples, 1) * belief.channel.dim
+    rows = max(1, CHUNK_ENTRIES // max(width, matrix.shape[1]))
+    for start in range(0, len(matrix), rows):
+        piece = matrix[start : start + rows]
+        if theta is not None:
+            yield inputs_at(belief, piece, theta)
+        else:
+            laws = belief.push(piece)
+            yield laws.samples  # type: ignore[attr-defined]
+
+
+def point_inputs(belief: Belief, X: Any) -> Array:
+    """Channel inputs at the most probable theta: `(n,)`, or `(n, k)` in R^k."""
+    matrix = as_matrix(X)
+    belief = belief.sized(matrix)
+    theta = np.asarray(belief.posterior.map)
+    rows = max(1, CHUNK_ENTRIES // matrix.shape[1])
+    pieces = [
+        inputs_at(belief, matrix[start : start + rows], theta)
+        for start in range(0, len(matrix), rows)
+    ]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

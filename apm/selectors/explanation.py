@@ -1,0 +1,107 @@
+"""Why one candidate was chosen: the two terms, the information, the budget and the runner-up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from apm.belief import Belief
+from apm.power import PoolMaxPower
+from apm.selectors.target import decompose, target_input
+from channelcode._validation import Array
+from channelcode.measures import Pool
+
+if TYPE_CHECKING:
+    from apm.selectors.base import Selector
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One candidate under one belief.
+
+    - `score` and `rank` (0 is best) among `num_candidates`; `runner_up` is the best other candidate
+      and `margin` the score's lead over it (negative if this one is not the best);
+    - `exploitation` `|m - m_T|^2` and `exploration` `W2^2(p - m, T - m_T)` add up to `W2^2(p, T)`
+      (eq. (APM-LR); theory of transport: "the mean splits off");
+    - `power` P and `capacity_bits` C(P) of the target T; selectors without a budget are explained
+      at the pool's largest power;
+    - `information_gain_bits` I(theta; Y) of this candidate;
+    - `bound_bits`: no candidate gains more than this beyond it (Theorem 3.1 and the KKT bound),
+      `C(P) - I <= Lip W1 + D(q_p || q*)`; None, with `bound_note`, unless every candidate is within
+      the budget P;
+    - `transport_bound_bits`: the same loss bounded by the distance alone, without knowing I.
+    """
+
+    index: int
+    score: float
+    rank: int
+    num_candidates: int
+    runner_up: int | None
+    margin: float | None
+    exploitation: float
+    exploration: float
+    power: float
+    capacity_bits: float
+    information_gain_bits: float
+    bound_bits: float | None
+    transport_bound_bits: float | None
+    bound_note: str
+
+    def __str__(self) -> str:
+        lines = [
+            f"candidate {self.index}: score {self.score:.6g}, rank {self.rank + 1} of "
+            f"{self.num_candidates}",
+            f"  exploitation {self.exploitation:.6g}, exploration {self.exploration:.6g}",
+            f"  information gain {self.information_gain_bits:.6g} bits of a capacity of "
+            f"{self.capacity_bits:.6g} at power {self.power:.6g}",
+        ]
+        if self.bound_bits is None:
+            lines.append(f"  no certificate: {self.bound_note}")
+        else:
+            lines.append(f"  loses at most {self.bound_bits:.6g} bits to the best candidate")
+        if self.runner_up is not None:
+            lines.append(f"  leads candidate {self.runner_up} by {self.margin:.6g}")
+        return "\n".join(lines)
+
+
+def explain_choice(
+    selector: Selector,
+    belief: Belief,
+    X: Any,
+    candidates: Any,
+    scores: Array,
+    order: Any,
+    place: int,
+    laws: Pool,
+) -> Explanation:
+    """The explanation of the candidate at `place`; `order` ranks the scores, best first."""
+    from channelcode.information import mutual_information
+
+    policy = getattr(selector, "power", PoolMaxPower())
+    power = policy.power(belief, X, radius=getattr(selector, "radius", None), pool=laws)
+    target = target_input(belief.channel, power, solver=getattr(selector, "solver", None))
+    law = laws[place : place + 1]
+    exploitation, exploration = (float(term[0]) for term in decompose(law, target.input))
+    gain = float(np.ravel(mutual_information(belief.channel, law).bits)[0])
+    bound, transport, note = certificate(belief.channel, power, target, laws, place, gain)
+    others = order[order != place]
+    runner_up = int(candidates[others[0]]) if len(others) else None
+    margin = float(scores[place] - scores[others[0]]) if len(others) else None
+    return Explanation(
+        index=int(candidates[place]),
+        score=float(scores[place]),
+        rank=int(np.flatnonzero(order == place)[0]),
+        num_candidates=len(candidates),
+        runner_up=runner_up,
+        margin=margin,
+        exploitation=exploitation,
+        exploration=exploration,
+        power=power,
+        capacity_bits=target.bits,
+        information_gain_bits=gain,
+        bound_bits=bound,
+        transport_bound_bits=transport,
+        bound_note=note,
+    )

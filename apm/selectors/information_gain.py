@@ -1,0 +1,82 @@
+"""Information gain: how many bits a label tells about the parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm.belief import Belief
+from apm.selectors.base import Indices, PoolSelector, Selector
+from apm.selectors.draws import drawn_inputs
+from channelcode._numerics.logspace import LOG_TWO
+from channelcode._validation import Array, Seed, as_generator, integer
+from channelcode.channels import Channel
+from channelcode.measures import Pool
+
+
+@dataclass(frozen=True)
+class InformationGain(PoolSelector):
+    """Ask where the label tells most: `I(theta; Y) = H(E p(Y|L)) - E H(Y|L)` in bits.
+
+    `InformationGain()` integrates over the induced law of each candidate (exact on the line to
+    about 1e-10 bits). `InformationGain(samples=100)` is the paper's Monte Carlo form with
+    draws of theta shared by all candidates, eq. (infogainMC).
+
+    >>> from apm import Belief, VariationalLogistic
+    >>> InformationGain().scores(Belief(VariationalLogistic(1.0)), [[0.0], [3.0]]).round(4)
+    array([0.    , 0.4197])
+    """
+
+    samples: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.samples is not None:
+            integer("samples", self.samples, least=2)
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        from channelcode.information import mutual_information
+
+        return np.asarray(mutual_information(belief.channel, laws).bits)
+
+    def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
+        if self.samples is None:
+            return super().scores(belief, X, rng=rng)
+        return sampled_gain(belief, X, self.samples, as_generator(rng))
+
+    def _rate(
+        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
+    ) -> tuple[Array, Pool | None]:
+        if self.samples is None:
+            return super()._rate(belief, X, candidates, rng)
+        return Selector._rate(self, belief, X, candidates, rng)
+
+
+def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
+    """Information gain in bits from posterior draws, `(n,)`: eq. (infogainMC) for any channel."""
+    pieces = [
+        empirical_gain(belief.channel, inputs) for inputs in drawn_inputs(belief, X, samples, rng)
+    ]
+    return np.concatenate(pieces)
+
+
+def empirical_gain(channel: Channel, inputs: Array) -> Array:
+    """I(L; Y) in bits for L uniform on `inputs`, `(n, s)` or `(n, s, k)`; shape `(n,)`."""
+    log_prob = channel.log_prob(inputs)
+    with np.errstate(under="ignore"):
+        prob = np.exp(log_prob)
+    within = -plogp_sum(prob, log_prob).mean(axis=1)
+    average = prob.mean(axis=1)
+    with np.errstate(divide="ignore"):
+        across = -plogp_sum(average, np.log(average))
+    # I >= 0 by Jensen; both terms round at 1e-16
+    return np.maximum(across - within, 0.0) / LOG_TWO
+
+
+def plogp_sum(prob: Array, log_prob: Array) -> Array:
+    """sum_y p ln p along the last axis, with 0 ln 0 = 0."""
+    with np.errstate(invalid="ignore", under="ignore"):
+        terms = prob * log_prob
+    return np.where(prob == 0, 0.0, terms).sum(axis=-1)

@@ -1,0 +1,24 @@
+"""Least confidence sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from apm.belief import Belief
+from apm.selectors.label_probabilities import LabelSelector
+from channelcode._validation import Array, Seed
+
+
+@dataclass(frozen=True)
+class LeastConfidence(LabelSelector):
+    """Ask where the likeliest label is least likely: `1 - max_y p(y | x)`.
+
+    >>> from apm import Belief, VariationalLogistic
+    >>> LeastConfidence().scores(Belief(VariationalLogistic()), [[1.0]])
+    array([0.5])
+    """
+
+    def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
+        return 1.0 - self.probabilities(belief, X).max(axis=1)

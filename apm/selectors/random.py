@@ -1,0 +1,27 @@
+"""The control: any example."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from apm._inputs import as_matrix
+from apm.belief import Belief
+from apm.selectors.base import Selector
+from channelcode._validation import Array, Seed, as_generator
+
+
+@dataclass(frozen=True)
+class Random(Selector):
+    """Ask any candidate with equal probability.
+
+    >>> from apm import Belief, VariationalLogistic
+    >>> Random().scores(Belief(VariationalLogistic()), [[1.0], [2.0]], rng=0).shape
+    (2,)
+    """
+
+    adapts = False
+
+    def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
+        return as_generator(rng).random(len(as_matrix(X)))

@@ -1,0 +1,73 @@
+"""A Gaussian posterior with moments of the test's own choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm.belief import Belief
+from apm.posteriors.base import Posterior
+from apm.posteriors.gaussian import ScalarGaussian
+from channelcode._validation import Array
+from channelcode.channels import Channel, Logistic
+
+
+class Given(ScalarGaussian):
+    """N(mean, covariance) on the line, whatever the data; `map` is given too (default: the mean)."""
+
+    __slots__ = ("_channel", "_factor", "_map", "_mean")
+
+    def __init__(
+        self,
+        mean: ArrayLike,
+        covariance: ArrayLike,
+        *,
+        map: ArrayLike | None = None,
+        channel: Channel | None = None,
+    ) -> None:
+        centre = np.array(mean, dtype=np.float64)
+        values, vectors = np.linalg.eigh(np.array(covariance, dtype=np.float64))
+        self._set(
+            _channel=Logistic() if channel is None else channel,
+            _mean=centre,
+            _map=centre if map is None else np.array(map),
+            _factor=vectors * np.sqrt(np.maximum(values, 0.0)),
+        )
+        self._begin(1.0)
+        self._set(_num_features=len(centre), _design=np.empty((0, len(centre))), _solution=())
+
+    @property
+    def num_labels(self) -> int:
+        return self._channel.num_outputs
+
+    @property
+    def channel(self) -> Any:
+        return self._channel
+
+    @property
+    def mean(self) -> Array:
+        return self._mean
+
+    @property
+    def map(self) -> Array:
+        return self._map
+
+    @property
+    def factor(self) -> Array:
+        return self._factor
+
+    def _solve(self, start: Posterior | None) -> Any:
+        return ()
+
+    def _solution_state(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
+        return ()
+
+
+def given_belief(mean: ArrayLike, covariance: ArrayLike, **options: Any) -> Belief:
+    """The belief with that posterior and the identity encoder."""
+    return Belief(Given(mean, covariance, **options))
