@@ -1,5 +1,25 @@
-"""Information theory and transport for active learning as feedback channel coding."""
+"""Information theory and optimal transport for active learning as feedback channel coding.
 
+Channels p(y | l), laws of their input, capacities with proof, and the Wasserstein-2 distance from
+predicted input laws to the capacity-achieving one. `apm` builds active learning on top.
+
+>>> from channelcode import Logistic, Power, capacity
+>>> round(capacity(Logistic(), Power(4.0)).bits, 9)
+0.472934659
+"""
+
+from typing import TYPE_CHECKING
+
+from channelcode.capacity import (
+    CapacityResult,
+    ClosedForm,
+    Cost,
+    Peak,
+    Power,
+    Unconstrained,
+    certify,
+)
+from channelcode.certificate import Certificate, SolveStats, Status
 from channelcode.channels import (
     BinaryErasure,
     BinarySymmetric,
@@ -20,4 +40,102 @@ from channelcode.channels import (
     ZChannel,
     restrict,
 )
-from channelcode.measures import *  # noqa: F403
+from channelcode.errors import ChannelCodeError, InvalidArgument, MissingExtra, NotConverged
+from channelcode.information import (
+    Information,
+    binary_entropy,
+    entropy,
+    information_gap_bound,
+    kl_divergence,
+    mutual_information,
+)
+from channelcode.measures import (
+    DiscreteMeasure,
+    Empirical,
+    EmpiricalPool,
+    FullPool,
+    Gaussian,
+    GaussianPool,
+    Measure,
+    Pool,
+    ScalarPool,
+    ScaledPool,
+    gaussian_pool,
+)
+from channelcode.transport import (
+    TransportResult,
+    bures_squared,
+    w2,
+    w2_squared,
+    wasserstein_line,
+)
+
+if TYPE_CHECKING:  # at run time the name is the package, which can be called
+    from channelcode.capacity import capacity as capacity
+
+__version__ = "0.1.0"
+
+__all__ = [
+    # channels
+    "Channel",
+    "Derivatives",
+    "Logistic",
+    "Probit",
+    "Cauchit",
+    "Cloglog",
+    "Link",
+    "Lapse",
+    "Softmax",
+    "Ordinal",
+    "Binomial",
+    "QuantisedGaussian",
+    "DiscreteChannel",
+    "BinarySymmetric",
+    "BinaryErasure",
+    "ZChannel",
+    "Features",
+    "restrict",
+    # measures
+    "Measure",
+    "DiscreteMeasure",
+    "Empirical",
+    "Gaussian",
+    "Pool",
+    "GaussianPool",
+    "ScalarPool",
+    "ScaledPool",
+    "FullPool",
+    "EmpiricalPool",
+    "gaussian_pool",
+    # information
+    "Information",
+    "entropy",
+    "binary_entropy",
+    "kl_divergence",
+    "mutual_information",
+    "information_gap_bound",
+    # capacity
+    "capacity",
+    "certify",
+    "CapacityResult",
+    "Power",
+    "Peak",
+    "Cost",
+    "Unconstrained",
+    "ClosedForm",
+    # transport
+    "w2",
+    "w2_squared",
+    "wasserstein_line",
+    "bures_squared",
+    "TransportResult",
+    # what solvers prove, and errors
+    "Certificate",
+    "Status",
+    "SolveStats",
+    "ChannelCodeError",
+    "InvalidArgument",
+    "NotConverged",
+    "MissingExtra",
+    "__version__",
+]

@@ -1,0 +1,65 @@
+"""Active learning as feedback coding: posteriors, beliefs, selectors, and a learner that asks.
+
+>>> import numpy as np
+>>> from apm import APM, Learner, VariationalLogistic
+>>> learner = Learner(np.eye(3), VariationalLogistic(), APM(), seed=0)
+>>> learner.tell(0, "yes")
+>>> int(learner.ask()[0])
+1
+"""
+
+from apm.belief import Belief
+from apm.encoders import Affine, Encoder, FeatureMap, Linear
+from apm.learner import Learner
+from apm.posteriors import Posterior, VariationalLogistic
+from apm.power import FixedPower, PoolMaxPower, PowerPolicy, SpectralPower, SpectralWithMean
+from apm.selectors import (
+    APM,
+    BALD,
+    EPIG,
+    APMExploit,
+    APMExplore,
+    Entropy,
+    Explanation,
+    InformationGain,
+    LeastConfidence,
+    Margin,
+    MaxVariance,
+    Random,
+    Selector,
+    Uncertainty,
+)
+
+__all__ = [
+    # beliefs
+    "Posterior",
+    "VariationalLogistic",
+    "Encoder",
+    "Linear",
+    "Affine",
+    "FeatureMap",
+    "Belief",
+    # power policies
+    "PowerPolicy",
+    "SpectralPower",
+    "SpectralWithMean",
+    "PoolMaxPower",
+    "FixedPower",
+    # selectors
+    "Selector",
+    "APM",
+    "APMExploit",
+    "APMExplore",
+    "Uncertainty",
+    "MaxVariance",
+    "Random",
+    "InformationGain",
+    "BALD",
+    "Margin",
+    "LeastConfidence",
+    "Entropy",
+    "EPIG",
+    "Explanation",
+    # the loop
+    "Learner",
+]
