@@ -1,6 +1,32 @@
 """Posteriors of the parameters: immutable, warm-started, with the structure of their covariance."""
 
 from apm.posteriors.base import Posterior
+from apm.posteriors.bohning import Bohning
+from apm.posteriors.covariance import (
+    BlockCovariance,
+    Covariance,
+    DiagonalCovariance,
+    KroneckerCovariance,
+)
+from apm.posteriors.laplace import Laplace, ScalarLaplace, VectorLaplace
+from apm.posteriors.sampled import Sampled
+from apm.posteriors.structures import DiagonalHessian, FullHessian, KroneckerHessian, Structure
 from apm.posteriors.variational import VariationalLogistic
 
-__all__ = ["Posterior", "VariationalLogistic"]
+__all__ = [
+    "BlockCovariance",
+    "Bohning",
+    "Covariance",
+    "DiagonalCovariance",
+    "DiagonalHessian",
+    "FullHessian",
+    "KroneckerCovariance",
+    "KroneckerHessian",
+    "Laplace",
+    "Posterior",
+    "Sampled",
+    "ScalarLaplace",
+    "Structure",
+    "VariationalLogistic",
+    "VectorLaplace",
+]

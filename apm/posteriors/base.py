@@ -273,9 +273,9 @@ class Posterior(Immutable, ABC):
         return arrays
 
     @classmethod
-    def from_state(cls, state: dict[str, np.ndarray], **options: Any) -> Self:
-        """The posterior that `state()` came from; options are those that no array can hold."""
-        new = cls(**cls._options(state), **options)
+    def from_state(cls, state: dict[str, np.ndarray], channel: Any = None) -> Self:
+        """The posterior that `state()` came from; the channel only if the posterior takes one."""
+        new = cls(**cls._options(state, channel))
         if "design" in state:
             design = np.array(state["design"], dtype=np.float64)
             new._set(
@@ -292,8 +292,8 @@ class Posterior(Immutable, ABC):
         return new
 
     @classmethod
-    def _options(cls, state: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The arguments of the constructor that `state` holds."""
+    def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
+        """The arguments of the constructor that `state` holds, and the channel if it takes one."""
         return {
             "prior_precision": float(state["prior_precision"]),
             "intercept": bool(state["intercept"]),

@@ -177,5 +177,5 @@ class VariationalLogistic(ScalarGaussian):
         return super().state() | {"tol": np.array(self._tol)}
 
     @classmethod
-    def _options(cls, state: dict[str, np.ndarray]) -> dict[str, Any]:
-        return super()._options(state) | {"tol": float(state["tol"])}
+    def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
+        return super()._options(state, channel) | {"tol": float(state["tol"])}

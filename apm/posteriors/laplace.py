@@ -1,0 +1,268 @@
+"""The Laplace posterior: a Gaussian at the most probable weights, for any channel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import Matrix
+from apm.posteriors.base import Posterior
+from apm.posteriors.covariance import (
+    BlockCovariance,
+    Covariance,
+    DiagonalCovariance,
+    KroneckerCovariance,
+)
+from apm.posteriors.gaussian import ScalarGaussian
+from apm.posteriors.maximum import (
+    convex_part,
+    inputs_of,
+    label_derivatives,
+    maximise,
+    span,
+)
+from apm.posteriors.structures import (
+    DiagonalHessian,
+    FullHessian,
+    KroneckerHessian,
+    Structure,
+    full_hessian,
+)
+from apm.posteriors.visible import visible_projection
+from channelcode._validation import Array
+from channelcode.channels import Channel
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool
+
+
+class Solution(NamedTuple):
+    """The maximum, the covariance or (on the line) a factor of it, and its honesty."""
+
+    weights: Array
+    covariance: Any
+    factor: Any
+    exact: bool
+    steps: int
+
+
+class Laplace(Posterior):
+    """N(theta_MAP, H^-1) with H the Hessian of -ln p(theta | labels) at its maximum (theory 5).
+
+        H = I (x) diag(precision) - sum_i s_i d^2 ln p(y_i | l_i) (x) x_i x_i',   l_i = theta x_i.
+
+    Works for every channel through `channel.derivatives`; on R^k theta is `(k, q)` and `structure`
+    (`FullHessian()`, `KroneckerHessian()`, `DiagonalHessian()`) says what is kept of H. Directions
+    of l that the channel does not see (a softmax's common shift) are taken out of the covariance.
+
+    For a channel that is not log-concave (`Cauchit`, `Lapse`) the maximum is a local one, and where
+    H is not positive definite there, labels curved the wrong way count as flat (`exact` is False).
+
+    >>> from channelcode.channels import Probit
+    >>> posterior = Laplace(Probit(), 1.0).fit([[2.0], [-1.0]], [1, 0])
+    >>> posterior.mean.round(6).tolist(), posterior.covariance.round(6).tolist()
+    ([0.647826], [[0.380309]])
+    """
+
+    __slots__ = ("_channel", "_structure", "_visible")
+    _channel: Channel
+    _structure: Structure
+    _visible: Array
+
+    def __new__(cls, channel: Channel, *args: Any, **kwargs: Any) -> Laplace:
+        """A posterior on the line or in R^k, as the channel asks."""
+        kind = VectorLaplace if getattr(channel, "dim", 1) > 1 else ScalarLaplace
+        return object.__new__(kind if cls is Laplace else cls)
+
+    def __init__(
+        self,
+        channel: Channel,
+        prior_precision: float = 0.01,
+        *,
+        structure: Structure | None = None,
+        intercept: bool = False,
+        intercept_precision: float | None = None,
+        classes: ArrayLike | None = None,
+    ) -> None:
+        if not isinstance(channel, Channel) or channel.inputs is not None:
+            raise InvalidArgument("channel", "must be a channel with a continuous input", channel)
+        structure = FullHessian() if structure is None else structure
+        if not isinstance(structure, Structure):
+            rule = "must be FullHessian(), KroneckerHessian() or DiagonalHessian()"
+            raise InvalidArgument("structure", rule, structure)
+        self._set(_channel=channel, _structure=structure, _visible=visible_projection(channel))
+        self._begin(
+            prior_precision,
+            intercept=intercept,
+            intercept_precision=intercept_precision,
+            classes=classes,
+        )
+
+    @property
+    def num_labels(self) -> int:
+        return self._channel.num_outputs
+
+    @property
+    def dim(self) -> int:
+        return self._channel.dim
+
+    @property
+    def channel(self) -> Channel:
+        return self._channel
+
+    @property
+    def structure(self) -> Structure:
+        """What is kept of the Hessian."""
+        return self._structure
+
+    @property
+    def exact(self) -> bool:
+        """False where the Hessian was not positive definite and its convex part stands in."""
+        return self._solved().exact
+
+    @property
+    def map(self) -> Array:
+        weights = self._solved().weights
+        return weights[0] if self.dim == 1 else weights
+
+    @property
+    def mean(self) -> Array:
+        """The most probable weights, `(q,)` or `(k, q)`."""
+        return self.map
+
+    def _solved(self) -> Solution:
+        self._known_design()
+        return self._solution
+
+    def _solve(self, start: Posterior | None, fresh: int) -> Solution:
+        design, codes, weights = self.design, self._codes, self._weights
+        before = start._solution.weights if isinstance(start, Laplace) else None
+        found = maximise(
+            self._channel,
+            design,
+            codes=codes,
+            weights=weights,
+            precision=self._precision,
+            start=before,
+        )
+        l = inputs_of(self._channel, design, found.weights)
+        _, hessian = label_derivatives(self._channel, codes, l)
+        curvatures = -weights[:, None, None] * hessian
+        try:
+            covariance, factor = self._spread(curvatures)
+            exact = True
+        except np.linalg.LinAlgError:
+            covariance, factor = self._spread(convex_part(curvatures))
+            exact = False
+        found.weights.setflags(write=False)
+        return Solution(found.weights, covariance, factor, exact, found.steps)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return super().state() | {"structure": np.array(type(self._structure).__name__)}
+
+    @classmethod
+    def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
+        known = {kind.__name__: kind for kind in (FullHessian, KroneckerHessian, DiagonalHessian)}
+        name = str(state["structure"])
+        if name not in known:
+            raise InvalidArgument("structure", f"must be one of {sorted(known)} to be read", name)
+        extra = {"channel": channel, "structure": known[name]()}
+        return super()._options(state, channel) | extra
+
+    @abstractmethod
+    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
+        """The covariance in R^k, or its factor on the line; LinAlgError if there is none."""
+
+    def _solution_state(self) -> dict[str, np.ndarray]:
+        solved = self._solved()
+        state = {"theta": solved.weights, "exact": np.array(solved.exact)}
+        state["steps"] = np.array(solved.steps)
+        if solved.factor is not None:
+            state["factor"] = solved.factor
+        if solved.covariance is not None:
+            state |= solved.covariance.arrays()
+        return state
+
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
+        factor, covariance = state.get("factor"), None
+        if "matrix" in state:
+            covariance = BlockCovariance(state["matrix"], int(state["num_classes"]))
+        elif "outer" in state:
+            covariance = KroneckerCovariance(state["outer"], state["inner"])
+        elif "variances" in state:
+            covariance = DiagonalCovariance(state["variances"], state["centre"])
+        theta = np.array(state["theta"])
+        return Solution(theta, covariance, factor, bool(state["exact"]), int(state["steps"]))
+
+
+class ScalarLaplace(Laplace, ScalarGaussian):
+    """What `Laplace(channel)` makes for a scalar channel: `covariance` is `(q, q)`."""
+
+    __slots__ = ()
+
+    @property
+    def factor(self) -> Array:
+        return self._solved().factor
+
+    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
+        if isinstance(self._structure, DiagonalHessian):
+            own = np.maximum(curvatures[:, 0, 0], 0.0)
+            return None, np.diag((self._precision + own @ self.design**2) ** -0.5)
+        return None, scalar_factor(curvatures, self.design, self._precision)
+
+
+class VectorLaplace(Laplace):
+    """What `Laplace(channel)` makes for an input in R^k: `covariance` keeps its structure."""
+
+    __slots__ = ()
+
+    @property
+    def covariance(self) -> Covariance:
+        return self._solved().covariance
+
+    @property
+    def summed_covariance(self) -> Array:
+        return self.covariance.summed
+
+    def project(self, features: Matrix) -> tuple[Array, ...]:
+        return project_classes(self, self._visible @ self.mean, self.covariance, features)
+
+    def pool(self, arrays: tuple[Array, ...]) -> Pool:
+        return self.covariance.pool(*arrays)
+
+    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
+        if not isinstance(self._structure, FullHessian) and len(curvatures):
+            least = np.linalg.eigvalsh(curvatures).min()
+            if least < -1e-9 * np.abs(curvatures).max():
+                raise np.linalg.LinAlgError  # a structure needs each label's convex part
+        covariance = self._structure.covariance(
+            curvatures, self.design, precision=self._precision, centre=self._visible
+        )
+        return covariance, None
+
+
+def scalar_factor(curvatures: Array, design: Array, precision: Array) -> Array:
+    """F with F F' = (diag(precision) + sum_i w_i x_i x_i')^-1, through the span of the rows."""
+    coordinates, basis = span(design, precision)
+    width = coordinates.shape[1]
+    inner = full_hessian(curvatures, coordinates, np.ones(width))
+    factor = np.linalg.inv(np.linalg.cholesky(inner)).T if width else inner
+    if basis is not None:
+        factor = np.eye(len(precision)) + basis.T @ (factor - np.eye(width)) @ basis
+    return factor / np.sqrt(precision)[:, None]
+
+
+def project_classes(
+    posterior: Posterior, mean: Array, covariance: Covariance, features: Matrix
+) -> tuple[Array, ...]:
+    """Means `(n, k)` and the covariance's spread for features `(n, p)`."""
+    if features.shape[1] != posterior.num_features:
+        raise InvalidArgument(
+            "X", f"must have {posterior.num_features} features", features.shape[1]
+        )
+    if posterior.intercept:
+        constant = np.ones((len(features), 1), dtype=features.dtype)
+        features = np.concatenate((features, constant), axis=1)
+    return features @ mean.T.astype(features.dtype, copy=False), covariance.spread(features)
