@@ -130,6 +130,7 @@ def _finite_alphabet(upper: Axes, lower: Axes, result: CapacityResult) -> None:
     upper.plot(place, kkt_function(result, letters), ".", color=BLUE)
     atoms = result.input.atoms
     if result.input.dim > 1:
-        atoms = np.array([np.flatnonzero((letters == a).all(axis=1))[0] for a in result.input.points])
+        same = (letters[None, :, :] == result.input.points[:, None, :]).all(axis=2)
+        atoms = same.argmax(axis=1)
     lower.vlines(atoms, 0.0, result.input.weights, color=BLUE, linewidth=3.0)
     lower.set_xlabel("input letter")

@@ -14,16 +14,15 @@ from apm.cli.console import console, saved, told
 from channelcode.errors import InvalidArgument, NotConverged
 
 ATOMS_SHOWN = 20
+NAMES = ", ".join(form for form, _ in CHANNELS.values())
 
 
 def capacity_command(
-    channel: Annotated[
-        str, typer.Option(help="One of: " + "; ".join(f for f, _ in CHANNELS.values()) + "; a .json")
-    ] = "logistic",
+    channel: Annotated[str, typer.Option(help=f"{NAMES}, or a JSON file.")] = "logistic",
     power: Annotated[float | None, typer.Option(help="Mean power budget, E|l|^2 <= POWER.")] = None,
     peak: Annotated[float | None, typer.Option(help="Amplitude limit, |l| <= PEAK.")] = None,
     tol: Annotated[float, typer.Option(help="Certified gap to reach, in bits.")] = 1e-9,
-    curve: Annotated[bool, typer.Option("--curve", help="Draw C(P) for powers up to POWER.")] = False,
+    curve: Annotated[bool, typer.Option("--curve", help="Draw C(P) up to POWER.")] = False,
     points: Annotated[int, typer.Option(help="Number of powers on the curve.")] = 100,
     plot: Annotated[Path | None, typer.Option(help="Where to draw (PNG, SVG or PDF).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,

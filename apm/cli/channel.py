@@ -80,9 +80,9 @@ def parse_channel(text: str) -> Channel:
     name, _, tail = text.partition(":")
     if name not in CHANNELS:
         close = difflib.get_close_matches(name, CHANNELS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
         known = ", ".join(form for form, _ in CHANNELS.values())
-        raise InvalidArgument("channel", f"must be a JSON file or one of: {known}. {hint}", text)
+        raise InvalidArgument("channel", f"must be a JSON file or one of {known}{hint}", text)
     try:
         numbers = [float(part) for part in tail.split(",")] if tail else []
     except ValueError:
