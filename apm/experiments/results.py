@@ -1,0 +1,86 @@
+"""The finished trials of a study as arrays, and the summaries that tables and figures share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apm.experiments.metrics import area_under_curve
+from apm.experiments.statistics import Interval, bootstrap_interval
+from apm.experiments.store import Store
+from apm.experiments.study import Plan, Study
+from channelcode._validation import Array
+
+CURVE_QUERIES = 40  # the horizon of the cost tables and of every area under a curve
+CURVES = ("accuracy",)
+SECONDS = ("select_seconds", "posterior_seconds", "retrain_seconds")
+INFORMATION = ("gain", "capacity", "bound", "transport_bound")
+FAILURE = ("distance", "maximin", "gram")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The runs on one data set: `arrays[name]` has shape (methods, trials, queries or queries + 1)."""
+
+    dataset: str
+    methods: tuple[str, ...]
+    arrays: dict[str, NDArray[np.float64]] = field(repr=False)
+
+    def of(self, method: str, name: str) -> Array:
+        """One method's values, (trials, queries)."""
+        return self.arrays[name][self.methods.index(method)]
+
+    @cached_property
+    def areas(self) -> dict[str, Array]:
+        """The area under the curve of the first 40 queries, (trials,) for each method."""
+        curves = self.arrays["accuracy"][:, :, : CURVE_QUERIES + 1]
+        return dict(zip(self.methods, area_under_curve(curves), strict=True))
+
+    def difference(self, first: str, second: str) -> Interval:
+        """The paired difference of two areas, with its bootstrap interval over trials."""
+        return bootstrap_interval(self.areas[first] - self.areas[second])
+
+    def cumulative_seconds(self, method: str) -> dict[str, float]:
+        """The paper's three costs: median over trials of the seconds of the first 40 queries."""
+        select, posterior, retrain = (
+            self.of(method, name)[:, :CURVE_QUERIES].sum(axis=1) for name in SECONDS
+        )
+        return {
+            "selection": float(np.median(select)),
+            "posterior": float(np.median(posterior)),
+            "retraining": float(np.median(retrain)),
+            "total": float(np.median(select + posterior + retrain)),
+        }
+
+
+def read_sheet(study: Study, store: Store, plan: Plan, names: tuple[str, ...] = ()) -> Sheet:
+    """The arrays `names` (default: all that the report needs) of every trial of a plan."""
+    wanted = names or (*CURVES, *SECONDS, *INFORMATION, *FAILURE)
+    queries = study.queries(plan)
+    arrays: dict[str, NDArray[np.float64]] = {}
+    for trial, runs in enumerate(store.runs(plan.dataset, study.trials, wanted)):
+        for place, run in enumerate(runs):
+            for name, values in run.arrays.items():
+                if name not in arrays:
+                    length = queries + (name == "accuracy")
+                    arrays[name] = np.full((len(runs), study.trials, length), np.nan)
+                arrays[name][place, trial] = values
+    return Sheet(plan.dataset, plan.methods, arrays)
+
+
+def read_sheets(study: Study, store: Store) -> dict[str, Sheet]:
+    """The sheets of all plans by data set."""
+    return {plan.dataset: read_sheet(study, store, plan) for plan in study.plans}
+
+
+def where_time_goes(sheets: dict[str, Sheet], cpu_seconds: float) -> dict[str, float]:
+    """CPU seconds of the stored trials by what they were spent on; the rest is measuring."""
+    totals = {
+        label: sum(float(np.sum(sheet.arrays[name])) for sheet in sheets.values())
+        for label, name in zip(("selection", "posterior", "retraining"), SECONDS, strict=True)
+    }
+    rest = cpu_seconds - sum(totals.values())
+    return {**totals, "measuring": rest} if rest > 0 else totals

@@ -1,0 +1,240 @@
+"""A study: data sets x methods x trials, run on any number of workers with the same result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from apm.experiments.datasets import Dataset, load
+from apm.experiments.methods import check_method
+from apm.experiments.progress import Progress
+from apm.experiments.store import FORMAT, Store, StoreError
+from apm.experiments.trial import Run, run_trial
+from channelcode._validation import integer, positive
+from channelcode.errors import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run on one data set; `queries=None` goes on until the pool is exhausted.
+
+    `diversity` adds the exploration measures of the failure analysis (appendix B.6).
+    """
+
+    dataset: str
+    methods: tuple[str, ...]
+    queries: int | None = 40
+    diversity: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "methods", tuple(check_method(name) for name in self.methods))
+        if not self.methods or len(set(self.methods)) < len(self.methods):
+            raise InvalidArgument("methods", "must be one or more different names", self.methods)
+        if self.queries is not None:
+            integer("queries", self.queries, least=1)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A frozen description of an experiment: plans, number of trials, prior and seed.
+
+    The posterior is `VariationalLogistic(prior_precision)` and the power the paper's
+    `SpectralPower`. Trial t of a data set depends on its plan, the data, `prior_precision`, `seed`
+    and t alone, so more trials or more data sets continue a study.
+    """
+
+    plans: tuple[Plan, ...]
+    trials: int = 150
+    seed: int = 0
+    prior_precision: float = 0.01
+    data: dict[str, Dataset] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        integer("trials", self.trials, least=1)
+        integer("seed", self.seed, least=0)
+        positive("prior_precision", self.prior_precision)
+        names = [plan.dataset for plan in self.plans]
+        if not names or len(set(names)) < len(names):
+            raise InvalidArgument("plans", "must name one or more different data sets", names)
+
+    def dataset(self, name: str) -> Dataset:
+        """The data of a plan, loaded at its first use."""
+        if name not in self.data:
+            self.data[name] = load(name)
+        return self.data[name]
+
+    def queries(self, plan: Plan) -> int:
+        """The number of queries of a plan; at most what the pool has after the seeds."""
+        data = self.dataset(plan.dataset)
+        left = len(data.y) // 2 - data.num_classes
+        if plan.queries is not None and plan.queries > left:
+            rule = f"must be at most {left}, what the pool of {plan.dataset} has after the seeds"
+            raise InvalidArgument("queries", rule, plan.queries)
+        return left if plan.queries is None else plan.queries
+
+    def settings(self, plan: Plan) -> dict[str, Any]:
+        """Everything that decides the trials of a plan, in plain values."""
+        return {
+            "format": FORMAT,
+            "dataset": plan.dataset,
+            "data": self.dataset(plan.dataset).digest,
+            "methods": list(plan.methods),
+            "queries": self.queries(plan),
+            "diversity": plan.diversity,
+            "posterior": "VariationalLogistic",
+            "prior_precision": self.prior_precision,
+            "power": "SpectralPower",
+            "seed": self.seed,
+        }
+
+    def fingerprint(self, plan: Plan) -> str:
+        """A short digest of `settings`."""
+        text = json.dumps(self.settings(plan), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call of `run_study` did: trials found finished, run now, run again, and seconds."""
+
+    found: int
+    ran: int
+    repaired: tuple[str, ...]
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class _Task:
+    data: Dataset
+    trial: int
+    options: dict[str, Any]
+
+
+def run_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    workers: int = 1,
+    dask: str | None = None,
+    progress: bool = True,
+) -> Outcome:
+    """Run what is not finished yet, one file per trial; may be killed and called again at any time.
+
+    `workers` processes on this machine (joblib), or the Dask cluster at the address `dask`. The
+    results are the same for any number of workers and after any interruption.
+    """
+    integer("workers", workers, least=1)
+    begin = time.perf_counter()
+    store = Store(folder)
+    marks = {plan.dataset: study.fingerprint(plan) for plan in study.plans}
+    store.open(marks, {"trials": study.trials, "plans": [study.settings(p) for p in study.plans]})
+    todo, repaired = _unfinished(study, store, marks)
+    total = study.trials * len(study.plans)
+    meta = {"seed": study.seed, "versions": versions()}
+    cpu_seconds = 0.0
+    with Progress(total, finished=total - len(todo), shown=progress) as display:
+        for name in repaired:
+            display.say(f"{name} is damaged: that trial is run again")
+        try:
+            for name, trial, runs, seconds in _results(_tasks(study, todo), workers, dask):
+                own = {**meta, "trial": trial, "fingerprint": marks[name]}
+                store.save(name, trial, runs, own)
+                cpu_seconds += seconds
+                display.advance(f"{name} {trial}")
+        except KeyboardInterrupt:
+            display.say(
+                f"Stopped; {display.finished} of {total} trials are kept. The same command goes on."
+            )
+            raise
+    return Outcome(
+        found=total - len(todo),
+        ran=len(todo),
+        repaired=tuple(repaired),
+        seconds=time.perf_counter() - begin,
+        cpu_seconds=cpu_seconds,
+    )
+
+
+def _unfinished(
+    study: Study, store: Store, marks: dict[str, str]
+) -> tuple[list[tuple[Plan, int]], list[str]]:
+    todo, repaired = [], []
+    for trial in range(study.trials):  # all data sets advance together: a fair estimate of the end
+        for plan in study.plans:
+            state = store.check(plan.dataset, trial, marks[plan.dataset])
+            if state == "foreign":
+                path = store.path(plan.dataset, trial)
+                raise StoreError(
+                    f"{path} was made with other settings. Name another output directory, or remove "
+                    f"{path.parent} to start over."
+                )
+            if state == "damaged":
+                repaired.append(f"{plan.dataset}/{store.path(plan.dataset, trial).name}")
+            if state != "finished":
+                todo.append((plan, trial))
+    return todo, repaired
+
+
+def _tasks(study: Study, todo: Iterable[tuple[Plan, int]]) -> Iterator[_Task]:
+    for plan, trial in todo:
+        options = {
+            "methods": plan.methods,
+            "queries": study.queries(plan),
+            "seed": study.seed,
+            "prior_precision": study.prior_precision,
+            "diversity": plan.diversity,
+        }
+        yield _Task(study.dataset(plan.dataset), trial, options)
+
+
+def _execute(task: _Task) -> tuple[str, int, list[Run], float]:
+    begin = time.process_time()
+    runs = run_trial(task.data, task.trial, **task.options)
+    return task.data.name, task.trial, runs, time.process_time() - begin
+
+
+def _results(
+    tasks: Iterator[_Task], workers: int, dask: str | None
+) -> Iterator[tuple[str, int, list[Run], float]]:
+    if dask is not None:
+        from apm.experiments.cluster import on_dask
+
+        yield from on_dask(_execute, tasks, dask)
+    elif workers == 1:
+        yield from map(_execute, tasks)
+    else:
+        from joblib import Parallel, delayed
+
+        pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
+        yield from pool(delayed(_execute)(task) for task in tasks)  # type: ignore[misc]
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = [("python", platform.python_version()), ("machine", platform.machine())]
+    for name in ("channelcode", "numpy", "scipy", "numba", "scikit-learn"):
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            found.append((name, "not installed"))
+    return tuple(found)
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result was made with.
+
+    >>> versions()["numpy"] == np.__version__
+    True
+    """
+    return dict(_versions())
