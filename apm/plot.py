@@ -34,9 +34,19 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
         for i in range(2)
     ]
     grid = np.stack(np.meshgrid(*sides, indexing="xy"), axis=-1)
-    scores = learner.selector.scores(learner.belief, grid.reshape(-1, 2), rng=0).reshape(_GRID, _GRID)
-    shade = axes.contourf(*sides, scores, levels=24, cmap="Greys", alpha=0.6)
-    figure.colorbar(shade, ax=axes, label="score (higher is asked for first)")
+    scores = learner.selector.scores(learner.belief, grid.reshape(-1, 2), rng=0)
+    # scores fall steeply far from the boundary: shade by rank, so that the top shows its shape
+    rank = np.argsort(np.argsort(scores, kind="stable"), kind="stable") / (scores.size - 1)
+    box = (sides[0][0], sides[0][-1], sides[1][0], sides[1][-1])
+    shade = axes.imshow(
+        rank.reshape(_GRID, _GRID),
+        extent=box,
+        origin="lower",
+        aspect="auto",
+        cmap="Greys",
+        vmax=1.6,
+    )
+    figure.colorbar(shade, ax=axes, label="share of the picture with a lower score")
     _scatter(axes, pool, labels)
     done = learner.labelled
     axes.plot(*pool[done].T, "o", markersize=9, fillstyle="none", color="black", label="labelled")
