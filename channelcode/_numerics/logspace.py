@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import erfcx, log_ndtr
 
 from channelcode._validation import Array
 
 LOG_TWO = float(np.log(2.0))
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
+SQRT_TWO = float(np.sqrt(2.0))
+SQRT_TWO_OVER_PI = float(np.sqrt(2.0 / np.pi))
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -24,9 +26,13 @@ def log_difference(larger: Array, smaller: Array) -> Array:
     return larger + log1mexp(np.minimum(smaller - larger, 0.0))
 
 
-def log_hazard(x: Array) -> Array:
-    """log(phi(x) / Phi(x)) of the standard normal law, finite for every finite x."""
-    return -0.5 * np.square(x) - HALF_LOG_TWO_PI - log_ndtr(x)
+def normal_hazard(x: Array) -> Array:
+    """phi(x) / Phi(x) of the standard normal law, to rounding in both tails."""
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(under="ignore", over="ignore"):
+        lower = SQRT_TWO_OVER_PI / erfcx(-np.minimum(x, 0.0) / SQRT_TWO)
+        upper = np.exp(-0.5 * np.square(x) - HALF_LOG_TWO_PI - log_ndtr(x))
+    return np.where(x < 0, lower, upper)
 
 
 def saturated(log_probability: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from channelcode._numerics.differentiate import along_line
+from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array, Seed, as_generator, distribution, finite_array
 from channelcode.errors import InvalidArgument
@@ -61,7 +62,7 @@ class Channel(ABC):
 
     @property
     def inputs(self) -> Array | None:
-        """The input alphabet, `(n,)` or `(n, dim)`, of a finite channel; None for a continuous one."""
+        """The letters of a finite channel, `(n,)` or `(n, dim)`; None for a continuous one."""
         return None
 
     @abstractmethod
@@ -94,10 +95,8 @@ class Channel(ABC):
         law = distribution("q", finite_array("q", q, ndim=1))
         if law.shape[0] != self.num_outputs:
             raise InvalidArgument("q", f"must have length {self.num_outputs}", law.shape[0])
-        log_p = self.log_prob(l)
-        with np.errstate(divide="ignore", invalid="ignore", under="ignore", over="ignore"):
-            terms = np.exp(log_p) * (log_p - np.log(law))
-        return np.where(np.exp(log_p) == 0, 0.0, terms).sum(axis=-1)
+        rows = self.prob(l)
+        return np.where(missed(rows, law), np.inf, pointwise_divergence(rows, law))
 
     def derivatives(self, l: ArrayLike) -> Derivatives:
         """Gradient and Hessian of every log-probability in l (see `Derivatives`).
@@ -153,6 +152,7 @@ def _checked(method: Callable[..., Any], *, checks_shape: bool) -> Callable[...,
         with np.errstate(over="ignore", under="ignore", divide="ignore"):  # tails: log 0 = -inf
             result = method(self, point)
         if checks_shape:
+            result = np.asarray(result, dtype=np.float64)
             batch = point.shape if self.dim == 1 else point.shape[:-1]
             if np.shape(result) != (*batch, self.num_outputs):
                 raise InvalidArgument(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from channelcode._numerics.logspace import saturated
 from channelcode._validation import Array, integer
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binary import binary_response
@@ -46,7 +47,10 @@ class Binomial(Channel):
     def log_prob(self, l: Array) -> Array:
         n, ones = self.trials, np.arange(self.trials + 1.0)
         choose = gammaln(n + 1.0) - gammaln(ones + 1.0) - gammaln(n - ones + 1.0)
-        return choose + self._combined(self.link.log_prob(l))
+        pair = self.link.log_prob(l)
+        combined = choose + self._combined(pair)
+        possible = np.isfinite(pair).all(axis=-1, keepdims=True)  # so -inf can only be overflow
+        return np.where(possible, saturated(combined), combined)
 
     def derivatives(self, l: Array) -> Derivatives:
         inner = self.link.derivatives(l)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from channelcode._numerics.logspace import log_hazard
+from channelcode._numerics.logspace import normal_hazard
 from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel, Derivatives
 
@@ -36,8 +36,7 @@ class Probit(Channel):
 
     def derivatives(self, l: Array) -> Derivatives:
         z = l / self.scale
-        with np.errstate(under="ignore"):
-            up, down = np.exp(log_hazard(z)), np.exp(log_hazard(-z))
+        up, down = normal_hazard(z), normal_hazard(-z)
         gradient = np.stack([-down, up], axis=-1) / self.scale
         # (ln Phi)'' = -h (z + h) with h = phi / Phi
         curvature = np.stack([-down * (down - z), -up * (up + z)], axis=-1) / self.scale**2
