@@ -29,7 +29,8 @@ from channelcode._kernels.jit import kernel
 LONGEST = 3.0  # of a step in ln t: further than e^3 the model of the bound is not to be trusted
 NOISE = 1e-13  # relative rounding of the evidence bound
 FLATTEST = 1e-3  # least curvature that an indefinite step divides by
-DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients
+DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients,
+DIRECT_RATIO = 6  # and above this many rows for each of r columns: n^3 / 3 against 20 steps of n r^2
 
 
 @kernel
@@ -206,6 +207,7 @@ def fixed_point(Z, half, weights, t, tol, max_steps):
     bound = evaluate(Z, half, weights, t, U, G, shift, mean, image, slope)
     steps, change = 1, 0.0
     old, step, scale, gain = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    direct = min(DIRECT_ROWS, DIRECT_RATIO * r)
     while steps < max_steps:
         for i in range(n):
             old[i] = t[i]
@@ -214,9 +216,9 @@ def fixed_point(Z, half, weights, t, tol, max_steps):
                 scale[i] = np.sqrt(slope[i] * t[i] / image[i])
                 gain[i] = scale[i] * image[i]
                 step[i] = gain[i] * np.log(image[i] / t[i])
-        if r * (r + 3) // 2 < min(n, DIRECT_ROWS):
+        if r * (r + 3) // 2 < min(n, direct):
             definite = newton_low_rank(G, mean, scale, step)
-        elif n <= DIRECT_ROWS:
+        elif n <= direct:
             definite = newton_direct(G, mean, scale, step)
         else:
             definite = newton_iterative(G, mean, scale, step, tol)
