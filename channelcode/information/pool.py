@@ -3,15 +3,18 @@
 Narrow laws are integrated where they stand, by Gauss-Hermite rules of two orders on values of the
 channel. Wide laws share tables of the channel smoothed by Gaussians of widths s, sqrt(2) s, ... on
 grids of half their width: N(mu, sigma^2) = N(mu, sigma^2 - s^2) * N(0, s^2), and on a smoothed
-table the trapezoid rule with step s/2 errs by about exp(-39). What neither can settle to 1e-11
-nats is left to the adaptive rule of `channelcode.information.line`, one law at a time.
+table the trapezoid rule with step s/2 errs by about exp(-39). For the logistic channel, whose
+poles are known, the tables are fixed. What none of these settles to 1e-11 nats is left to the
+adaptive rule of `channelcode.information.line`, one law at a time.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import expit, ndtr, xlogy
 
 from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._numerics.logspace import plogp
@@ -26,6 +29,7 @@ FEW = 64  # so few laws are not worth tables
 ACCEPTED = 1e-11  # nats
 TABLE_ERROR = 1e-12  # nats: levels of the tables, each to rounding
 _REACH = 8.5
+_SMOOTHING = 1.6  # c: a normal law about as wide as the logistic one
 _MOST_NODES = 3_000_000
 _CHUNK = 400_000
 
@@ -41,11 +45,11 @@ def scalar_pool_information(
     value, error = np.full(n, np.nan), np.full(n, np.inf)
     output = np.empty((n, channel.num_outputs))
     result = value, error, output
-    if n > FEW:
-        if type(channel) is Logistic:
-            _logistic(mean, sigma, np.flatnonzero(sigma < WIDE_LOGISTIC), result)
-        else:
-            _direct(channel, mean, sigma, np.flatnonzero(sigma < WIDE), result)
+    if type(channel) is Logistic:
+        _logistic(mean, sigma, np.flatnonzero(sigma < WIDE_LOGISTIC), result)
+        _logistic_wide(mean, sigma, np.flatnonzero(sigma >= WIDE_LOGISTIC), result)
+    elif n > FEW:
+        _direct(channel, mean, sigma, np.flatnonzero(sigma < WIDE), result)
         left = np.flatnonzero(~(error <= ACCEPTED) & (sigma > 0))
         # laws of like width share tables, so that fine tables span no more than they must
         octave = np.floor(np.log2(sigma[left]) / 4.0)
@@ -74,6 +78,38 @@ def _logistic(mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
         logistic_narrow(mean[part], sigma[part], nodes, weights, nats, ones)
         value[part], error[part] = nats, TABLE_ERROR * np.minimum(1.0, sigma[part] ** 2)
         output[part] = np.stack([1.0 - ones, ones], axis=-1)
+
+
+def _logistic_wide(mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
+    """Wide laws through the logistic channel f: two fixed tables and the trapezoid rule.
+
+    H(Y | l) and f(l) - Phi(l / c) vanish like exp(-|l|), and E Phi(L / c) is known. With step h the
+    rule errs by about exp(-2 pi^2 / h + pi^2 / (2 sigma^2)): the poles of f lie at i pi.
+    """
+    from channelcode._kernels.information_pool import smooth_grid
+
+    value, error, output = result
+    for low, high, step in ((0.0, 2.0, 0.4), (2.0, np.inf, 0.6)):
+        part = chosen[(sigma[chosen] >= low) & (sigma[chosen] < high)]
+        if not len(part):
+            continue
+        table, start = _logistic_table(step)
+        mixed = np.empty((len(part), 2))
+        smooth_grid(table, start, step, mean[part], sigma[part], mixed)
+        smoothed = ndtr(mean[part] / np.sqrt(sigma[part] ** 2 + _SMOOTHING**2))
+        ones = np.clip(smoothed + mixed[:, 1], 0.0, 1.0)  # rounding only
+        output[part] = np.stack([1.0 - ones, ones], axis=-1)
+        value[part] = shannon(output[part]) - mixed[:, 0]
+        error[part] = TABLE_ERROR
+
+
+@cache
+def _logistic_table(step: float) -> tuple[Array, float]:
+    """H(Y | l) in nats and f(l) - Phi(l / c) on an even grid, `(m, 2)`, and where it starts."""
+    reach = step * np.ceil(40.0 / step)  # what lies beyond is below exp(-40) (1 + 40)
+    l = np.arange(-reach, reach + step / 2, step)
+    entropy = Logistic().conditional_entropy(l)
+    return np.stack([entropy, expit(l) - ndtr(l / _SMOOTHING)], axis=-1), -reach
 
 
 def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
