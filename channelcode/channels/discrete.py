@@ -66,7 +66,8 @@ class DiscreteChannel(Channel):
             equal = (l[..., None, :] == self._inputs).all(axis=-1)
             index, found = equal.argmax(axis=-1), equal.any(axis=-1)
         if not np.all(found):
-            bad = np.atleast_1d(l)[~np.atleast_1d(found)][0]
+            letters = l.reshape(-1) if self.dim == 1 else l.reshape(-1, self.dim)
+            bad = letters[~np.ravel(found)][0].tolist()
             rule = f"must be one of the {len(self._inputs)} input letters"
             raise InvalidArgument("l", rule, bad)
         return index
