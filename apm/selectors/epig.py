@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
@@ -14,6 +15,7 @@ from apm.selectors.base import Selector
 from apm.selectors.draws import inputs_at, parameter_draws
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
+from channelcode.channels import Logistic
 from channelcode.measures import EmpiricalPool
 
 CHUNK_ENTRIES = 1 << 20  # joint label probabilities at a time: eight mebibytes
@@ -54,6 +56,8 @@ class EPIG(Selector):
         theta = None
         if not isinstance(probe, EmpiricalPool):
             theta = parameter_draws(belief, self.samples, generator)
+        if type(belief.channel) is Logistic and theta is not None:
+            return _logistic(belief, matrix, targets, theta)
         there = _probabilities(belief, targets, theta)
         width = there.shape[0] * there.shape[1] * belief.channel.num_outputs
         rows = max(1, CHUNK_ENTRIES // max(width, there.shape[2] * belief.channel.num_outputs))
@@ -62,6 +66,20 @@ class EPIG(Selector):
             for start in range(0, len(matrix), rows)
         ]
         return np.concatenate(pieces)
+
+
+def _logistic(belief: Belief, X: Any, targets: Any, theta: Array) -> Array:
+    """The scores for the logistic channel, from the chances of a one alone; shape `(n,)`."""
+    from apm._kernels.sampled_gain import binary_epig
+
+    there = expit(inputs_at(belief, targets, theta))
+    rows = max(1, CHUNK_ENTRIES // max(there.shape))
+    pieces = []
+    for start in range(0, len(X), rows):
+        here = expit(inputs_at(belief, X[start : start + rows], theta))
+        joint = here @ there.T / theta.shape[0]
+        pieces.append(binary_epig(joint, here.mean(axis=1), there.mean(axis=1)))
+    return np.concatenate(pieces) / LOG_TWO
 
 
 def _probabilities(belief: Belief, X: Any, theta: Array | None) -> Array:

@@ -13,7 +13,7 @@ from apm.selectors.base import Indices, PoolSelector, Selector
 from apm.selectors.draws import drawn_inputs
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
-from channelcode.channels import Channel
+from channelcode.channels import Channel, Logistic
 from channelcode.measures import Pool
 
 
@@ -31,6 +31,7 @@ class InformationGain(PoolSelector):
     """
 
     samples: int | None = None
+    resolution = 1e-10  # bits: the accuracy of the integral
 
     def __post_init__(self) -> None:
         if self.samples is not None:
@@ -64,6 +65,10 @@ def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
 
 def empirical_gain(channel: Channel, inputs: Array) -> Array:
     """I(L; Y) in bits for L uniform on `inputs`, `(n, s)` or `(n, s, k)`; shape `(n,)`."""
+    if type(channel) is Logistic:
+        from apm._kernels.sampled_gain import logistic_gain
+
+        return logistic_gain(np.ascontiguousarray(inputs)) / LOG_TWO
     log_prob = channel.log_prob(inputs)
     with np.errstate(under="ignore"):
         prob = np.exp(log_prob)
