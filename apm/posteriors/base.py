@@ -165,17 +165,17 @@ class Posterior(Immutable, ABC):
     @property
     def sample_weight(self) -> Array:
         """The weights of the labels seen, `(n,)`."""
-        return self._weights
+        return _view(self._weights)
 
     @property
     def codes(self) -> Codes:
         """The channel outputs seen, `(n,)`: places in `classes_`."""
-        return self._codes
+        return _view(self._codes)
 
     @property
     def design(self) -> Array:
         """The features of the labels seen, `(n, q)`, the constant last if there is an intercept."""
-        return self._known_design()
+        return _view(self._known_design())
 
     @property
     def precision(self) -> Array:
@@ -207,7 +207,7 @@ class Posterior(Immutable, ABC):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior of these labels alone; starts from the present solution."""
-        design = self._with_constant(as_matrix(X).astype(np.float64, copy=False))
+        design = self._with_constant(as_matrix(X).astype(np.float64, order="C"))
         labels = as_labels(y)
         self._same_length(design, labels)
         if len(labels) == 0:
@@ -235,7 +235,8 @@ class Posterior(Immutable, ABC):
         rows = self._with_constant(as_row(x))
         if self._solution is None:
             return self.sized(rows.shape[1] - self._intercept).update(x, y, sample_weight)
-        if rows.shape[1] != self.design.shape[1]:
+        held = self._known_design()
+        if rows.shape[1] != held.shape[1]:
             columns = rows.shape[1] - self._intercept
             raise InvalidArgument("x", f"must have {self._num_features} features", columns)
         changes: dict[str, Any] = {}
@@ -247,7 +248,7 @@ class Posterior(Immutable, ABC):
         if len(added) != len(rows):
             rule = f"must have one label for each of {len(rows)} rows"
             raise InvalidArgument("y", rule, len(added))
-        changes["_design"] = np.concatenate((self.design, rows))
+        changes["_design"] = np.concatenate((held, rows))
         changes["_codes"] = np.concatenate((codes, added))
         changes["_weights"] = np.concatenate((self._weights, as_weights(sample_weight, len(rows))))
         new = self._evolve(**changes)
@@ -336,7 +337,7 @@ class Posterior(Immutable, ABC):
 
     def _with_constant(self, matrix: Array) -> Array:
         if not self._intercept:
-            return np.ascontiguousarray(matrix)
+            return matrix
         return np.concatenate((matrix, np.ones((len(matrix), 1))), axis=1)
 
     @staticmethod
@@ -374,6 +375,12 @@ class Posterior(Immutable, ABC):
         if np.array_equal(old, self._codes):
             old = self._codes
         return learnt, old, codes[len(before) :]
+
+
+def _view(array: Any) -> Any:
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 @cache

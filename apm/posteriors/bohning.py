@@ -29,8 +29,8 @@ class Bohning(Posterior):
     """A Gaussian for K classes from the bound W_i <= (I - 11'/K) / 2 on the softmax Hessian.
 
     On the centred space the precision is I (x) (lambda I + X'SX / 2) (theory 5; Bohning, 1992): the
-    covariance is Kronecker, does not depend on the labels, and is never too narrow for the bound.
-    The bound is tightest when expanded at the mean, and then the mean is the MAP.
+    covariance is Kronecker, does not depend on the labels, and is never wider than Laplace's. The
+    bound is tightest when expanded at the mean, and then the mean is the MAP.
 
     >>> posterior = Bohning(3, 1.0).fit([[1.0], [0.0], [-1.0]], ["a", "b", "c"])
     >>> posterior.covariance.inner, posterior.covariance.outer.round(2).tolist()[0]

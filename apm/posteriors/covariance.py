@@ -37,7 +37,7 @@ class Covariance(Immutable):
         """The whole matrix."""
 
     @abstractmethod
-    def spread(self, features: Matrix) -> Matrix:
+    def spread(self, features: Matrix) -> Any:
         """What is peculiar to each candidate, first axis n; features `(n, q)`."""
 
     @abstractmethod
@@ -79,7 +79,7 @@ class BlockCovariance(Covariance):
     def dense(self) -> Array:
         return self._matrix.copy()
 
-    def spread(self, features: Matrix) -> Matrix:
+    def spread(self, features: Matrix) -> Any:
         blocks = self.blocks.astype(features.dtype, copy=False)
         k = self._classes
         result = np.empty((len(features), k, k), dtype=features.dtype)
@@ -126,9 +126,9 @@ class KroneckerCovariance(Covariance):
         return np.trace(self._outer) * self._inner
 
     def dense(self) -> Array:
-        return np.kron(self._outer, self._inner)
+        return np.asarray(np.kron(self._outer, self._inner), dtype=np.float64)
 
-    def spread(self, features: Matrix) -> Matrix:
+    def spread(self, features: Matrix) -> Any:
         values, vectors = np.linalg.eigh(self._inner)
         factor = (vectors * np.sqrt(np.maximum(values, 0.0))).astype(features.dtype, copy=False)
         image = features @ factor
@@ -171,7 +171,7 @@ class DiagonalCovariance(Covariance):
     def dense(self) -> Array:
         return np.diag(self._variances.ravel())
 
-    def spread(self, features: Matrix) -> Matrix:
+    def spread(self, features: Matrix) -> Any:
         variances = (features * features) @ self._variances.T.astype(features.dtype, copy=False)
         centre = self._centre.astype(features.dtype, copy=False)
         return np.einsum("ab,nb,cb->nac", centre, variances, centre, optimize=True)

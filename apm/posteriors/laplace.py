@@ -256,7 +256,7 @@ def scalar_factor(curvatures: Array, design: Array, precision: Array) -> Array:
 
 def project_classes(
     posterior: Posterior, mean: Array, covariance: Covariance, features: Matrix
-) -> tuple[Array, ...]:
+) -> tuple[Any, ...]:
     """Means `(n, k)` and the covariance's spread for features `(n, p)`."""
     if features.shape[1] != posterior.num_features:
         raise InvalidArgument(

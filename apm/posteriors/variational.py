@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from apm.posteriors.base import Posterior
 from apm.posteriors.gaussian import ScalarGaussian
-from channelcode._validation import Array, positive
+from channelcode._validation import Array, positive, read_only
 from channelcode.errors import NotConverged
 
 MAX_STEPS = 200
@@ -110,7 +110,7 @@ class VariationalLogistic(ScalarGaussian):
             signs = 2.0 * self._codes - 1.0
             start = self._solved().map_start
             weights, _, change = fit(
-                self.design, self._precision, signs, self._weights, start, MAX_STEPS
+                self._known_design(), self._precision, signs, self._weights, start, MAX_STEPS
             )
             if not change <= 1e-8:
                 raise NotConverged("Newton for the MAP weights did not converge", weights)
@@ -139,6 +139,8 @@ class VariationalLogistic(ScalarGaussian):
         else:
             mean = map_start = np.zeros(design.shape[1])
             factor = np.diag(1.0 / np.sqrt(self._precision))
+            mean.setflags(write=False)  # as the arrays of a solution: one compiled signature
+            factor.setflags(write=False)
         mean, factor, bound, steps, change = update(
             design, self._precision, self._codes, self._weights, squares,
             known, mean, factor, share, self._tol, MAX_STEPS,
@@ -162,16 +164,11 @@ class VariationalLogistic(ScalarGaussian):
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
         if bool(state["has_map"]):
-            self._cache["map"] = np.array(state["map_start"])
-        return Solution(
-            np.array(state["mean"]),
-            np.array(state["factor"]),
-            np.array(state["squares"]),
-            float(state["evidence_bound"]),
-            int(state["steps"]),
-            float(state["change"]),
-            np.array(state["map_start"]),
-        )
+            self._cache["map"] = read_only(state["map_start"])
+        names = ("mean", "factor", "squares", "map_start")
+        mean, factor, squares, map_start = (read_only(state[name]) for name in names)
+        bound, change = float(state["evidence_bound"]), float(state["change"])
+        return Solution(mean, factor, squares, bound, int(state["steps"]), change, map_start)
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"tol": np.array(self._tol)}
