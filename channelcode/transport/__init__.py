@@ -14,6 +14,7 @@ from channelcode.transport.result import Potentials, TransportResult
 from channelcode.transport.semidual import SemiDual
 from channelcode.transport.simplex import Simplex, expected_maximum
 from channelcode.transport.solver import Solver
+from channelcode.transport.space import Space
 
 __all__ = [
     "Auto",
@@ -28,6 +29,7 @@ __all__ = [
     "SemiDual",
     "Simplex",
     "Solver",
+    "Space",
     "TransportResult",
     "bures_squared",
     "expected_maximum",

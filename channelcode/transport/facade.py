@@ -17,6 +17,7 @@ from channelcode.transport.result import TransportResult
 from channelcode.transport.semidual import SemiDual
 from channelcode.transport.simplex import Simplex
 from channelcode.transport.solver import Solver
+from channelcode.transport.space import Space
 
 
 class Auto(Solver):
@@ -31,6 +32,7 @@ class Auto(Solver):
             Projection(),
             Plane(),
             Simplex(),
+            Space(),
             QuasiMonteCarlo(),
             SemiDual(),
             EarthMover(),

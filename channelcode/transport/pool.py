@@ -24,10 +24,10 @@ from channelcode.transport.facade import check_dimension, check_law, w2
 from channelcode.transport.line import line_constant, monotone_plan
 from channelcode.transport.median import median_squared, symmetric_radius
 from channelcode.transport.plane import plane_correlations
-from channelcode.transport.quasi import quasi_correlations
 from channelcode.transport.reduction import Reduced, reduce_target
 from channelcode.transport.semidual import samples_squared
 from channelcode.transport.simplex import simplex_correlation
+from channelcode.transport.space import space_correlations
 
 CHUNK = 1 << 18  # numbers sorted at a time: two megabytes stay in the cache
 
@@ -110,7 +110,7 @@ def correlations(pool: GaussianPool, target: Reduced) -> Array:
     compressed = compress(pool, target)
     if target.rank == 2:
         return plane_correlations(compressed, target)
-    return quasi_correlations(compressed, target)
+    return space_correlations(compressed, target)
 
 
 def compress(pool: GaussianPool, target: Reduced) -> Array:
@@ -124,7 +124,7 @@ def _shape_correlation(shape: Array, target: Reduced) -> float:
         return closed
     if target.rank == 2:
         return float(plane_correlations(shape[None], target)[0])
-    return float(quasi_correlations(shape[None], target)[0])
+    return float(space_correlations(shape[None], target)[0])
 
 
 def _variance_along(pool: GaussianPool, direction: Array) -> Array:

@@ -1,0 +1,112 @@
+"""Gaussians in R^3: exact cells in parallel planes, the trapezoid rule across them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport_cells import merge_atoms, damped_newton
+
+MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
+COARSEST = 0.8  # step of the rule; finer where the cells turn sharply across the slabs
+FINEST = 0.1
+
+
+@kernel
+def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> float:
+    """Rotate atoms in R^3 so that no two differ mostly along the last axis; returns a step.
+
+    An edge whose normal makes the angle b with the last axis has a mass that varies across the slabs
+    like a Gaussian of deviation tan b. Of the `directions` the one with the largest least angle becomes
+    the axis, and the step makes the trapezoid error exp(-(2 pi tan b / step)^2 / 2), below 1e-14.
+    """
+    m = atoms.shape[0]
+    chosen = 0
+    smallest_worst = math.inf
+    for t in range(directions.shape[0]):
+        worst = 0.0
+        for j in range(m):
+            for k in range(j):
+                x = atoms[j, 0] - atoms[k, 0]
+                y = atoms[j, 1] - atoms[k, 1]
+                z = atoms[j, 2] - atoms[k, 2]
+                along = directions[t, 0] * x + directions[t, 1] * y + directions[t, 2] * z
+                apart = x * x + y * y + z * z
+                if along * along > worst * apart:
+                    worst = along * along / apart
+            if worst >= smallest_worst:
+                break
+        if worst < smallest_worst:
+            smallest_worst = worst
+            chosen = t
+    mx = directions[chosen, 0]
+    my = directions[chosen, 1]
+    mz = directions[chosen, 2] - 1.0
+    length = mx * mx + my * my + mz * mz
+    if length > 1e-30:
+        for j in range(m):
+            inner = 2.0 * (mx * atoms[j, 0] + my * atoms[j, 1] + mz * atoms[j, 2]) / length
+            atoms[j, 0] -= inner * mx
+            atoms[j, 1] -= inner * my
+            atoms[j, 2] -= inner * mz
+    tangent = math.sqrt(max(1.0 - smallest_worst, 0.0) / max(smallest_worst, 1e-30))
+    return min(max(0.75 * tangent, FINEST), COARSEST)
+
+
+@kernel
+def slab_pool(
+    factors: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    directions: np.ndarray,
+    potentials: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """rho, residual of the masses and steps for each factor `(n, 3, 3)` of a covariance."""
+    n = factors.shape[0]
+    m = points.shape[0]
+    rho = np.zeros(n)
+    residual = np.zeros(n)
+    steps = np.zeros(n, dtype=np.int64)
+    all_atoms = np.empty((m, 3))
+    all_weights = np.empty(m)
+    group = np.empty(m, dtype=np.int64)
+    nodes = np.empty((0, 2))
+    for c in range(n):
+        power = 0.0
+        for j in range(m):
+            all_weights[j] = weights[j]
+            for d in range(3):
+                total = 0.0
+                for e in range(3):
+                    total += factors[c, e, d] * points[j, e]
+                all_atoms[j, d] = total
+                power += total * total
+        scale = math.sqrt(power / m)
+        if scale == 0.0:
+            continue
+        for j in range(m):
+            for d in range(3):
+                all_atoms[j, d] /= scale
+        kept = merge_atoms(all_atoms, all_weights, group)
+        if kept == 1:
+            continue
+        atoms = all_atoms[:kept].copy()
+        shares = all_weights[:kept].copy()
+        v = np.empty(kept)
+        mass = np.empty(kept)
+        step = lay_slabs(atoms, directions)
+        for j in range(kept):
+            v[j] = 0.5 * (atoms[j, 0] ** 2 + atoms[j, 1] ** 2 + atoms[j, 2] ** 2)
+        if step < COARSEST:
+            # The first steps need no fine rule.
+            damped_newton(atoms, shares, v, nodes, 0, 1e-4, mass, COARSEST)
+        value, worst, count = damped_newton(atoms, shares, v, nodes, 0, MASS_TOLERANCE, mass, step)
+        rho[c] = scale * value
+        residual[c] = worst
+        steps[c] = count
+        if potentials.shape[0] > 0:
+            for j in range(m):
+                potentials[c, j] = scale * v[group[j]]
+    return rho, residual, steps
