@@ -119,12 +119,11 @@ def mean_difference(sheets: Sheets, first: str, second: str) -> Interval:
         values = sheet.areas[first] - sheet.areas[second]
         estimates.append(values.mean())
         draws.append(resampled_means(values, rng=place))
-    return interval_of(float(np.mean(estimates)), np.mean(draws, axis=0))
+    count = len(next(iter(sheets.values())).areas[first])
+    return interval_of(float(np.mean(estimates)), np.mean(draws, axis=0), count=count)
 
 
-def over_all(
-    pairs: tuple[tuple[str, str], ...], decide: Callable[[Interval], Verdict]
-) -> Callable:
+def over_all(pairs: tuple[tuple[str, str], ...], decide: Callable[[Interval], Verdict]) -> Callable:
     """A rule on the mean difference over all data sets, for each pair of methods."""
 
     def judge(sheets: Sheets) -> tuple[Verdict, Interval, str]:
@@ -141,9 +140,7 @@ def over_all(
     return judge
 
 
-def smaller_early(
-    dataset: str, name: str, low: tuple[str, ...], high: tuple[str, ...]
-) -> Callable:
+def smaller_early(dataset: str, name: str, low: tuple[str, ...], high: tuple[str, ...]) -> Callable:
     """The mean of a measure over the first queries is smaller for each of `low` than of `high`."""
 
     def judge(sheets: Sheets) -> tuple[Verdict, Interval, str]:
@@ -154,7 +151,9 @@ def smaller_early(
         def early(method: str) -> Array:
             return np.nanmean(sheet.of(method, name)[:, :EARLY], axis=1)
 
-        pairs = [(f"{b} - {a}", bootstrap_interval(early(b) - early(a))) for a, b in product(low, high)]
+        pairs = [
+            (f"{b} - {a}", bootstrap_interval(early(b) - early(a))) for a, b in product(low, high)
+        ]
         verdict, label, worst = every(pairs, exceeds)
         return verdict, worst, f"{name} over the first {EARLY} queries, {label}"
 
@@ -162,7 +161,7 @@ def smaller_early(
 
 
 def peaks_early(dataset: str, methods: tuple[str, ...]) -> Callable:
-    """Accuracy peaks and then falls: the peak is found on one half of the trials, judged on the other."""
+    """Accuracy peaks, then falls: the peak is found on half of the trials, judged on the others."""
 
     def judge(sheets: Sheets) -> tuple[Verdict, Interval, str]:
         sheet = sheets[dataset]
@@ -225,7 +224,7 @@ def full_horizon_level(dataset: str, pairs: tuple[tuple[str, str], ...]) -> Call
 
 
 def same_order(reference: str, datasets: tuple[str, ...], methods: tuple[str, ...]) -> Callable:
-    """Methods rank on each data set as on the reference: mean Spearman correlation, trials resampled."""
+    """Methods rank on each data set as on the reference: mean Spearman correlation."""
 
     def judge(sheets: Sheets) -> tuple[Verdict, Interval, str]:
         from scipy.stats import rankdata
@@ -242,7 +241,7 @@ def same_order(reference: str, datasets: tuple[str, ...], methods: tuple[str, ..
         generator = np.random.default_rng(0)
         draws = generator.multinomial(count, np.full(count, 1 / count), size=500) / count
         values = np.array([correlation(weights) for weights in draws])
-        interval = interval_of(correlation(np.full(count, 1 / count)), values)
+        interval = interval_of(correlation(np.full(count, 1 / count)), values, count=count)
         return exceeds(interval), interval, f"Spearman correlation of areas with {reference}"
 
     return judge

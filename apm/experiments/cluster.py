@@ -9,9 +9,7 @@ from typing import Any
 from channelcode.errors import ChannelCodeError, MissingExtra
 
 
-def on_dask(
-    function: Callable[[Any], Any], tasks: Iterator[Any], address: str
-) -> Iterator[Any]:
+def on_dask(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Any]:
     """`function` of every task on the cluster at `address` ("tcp://host:8786"), as they finish.
 
     At most four tasks for each of the cluster's threads are under way, so that memory stays flat.

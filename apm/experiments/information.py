@@ -8,7 +8,7 @@ from channelcode._validation import Array
 from channelcode.channels import Logistic
 from channelcode.measures import ScalarPool
 
-# Lipschitz constants in bits, rounded up: of l -> D(W(.|l) || q*), which is also that of l -> H(Y|l).
+# The Lipschitz constant of l -> D(W(.|l) || q*), in bits; it is also that of l -> H(Y|l).
 LIPSCHITZ = 0.3230  # 0.322979 rounded up
 _LOG_TWO = float(np.log(2.0))
 _SQRT_TWO_PI = float(np.sqrt(2.0 * np.pi))
@@ -17,7 +17,7 @@ _SQRT_TWO_PI = float(np.sqrt(2.0 * np.pi))
 def per_query_information(mean: Array, variance: Array, power: Array) -> dict[str, Array]:
     """Information of picks with channel inputs N(mean, variance), in bits, all arrays (queries,).
 
-    `power` P is the largest E L^2 over the candidates at each query, a budget valid for all of them.
+    `power` P is the largest E L^2 over the candidates at each query: a budget valid for them all.
 
     - `gain` is I(L; Y) of the pick;
     - `capacity` is C(P) = 1 - h_b(f(sqrt P)) (Prop. 2.1);

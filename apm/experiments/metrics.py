@@ -60,8 +60,8 @@ def gram_log_determinants(X: Array, picks: Picks) -> Array:
     """The log-determinant of the Gram matrix of the latest d picks (appendix, Fig. 10b).
 
     ln det(X_w X_w') over the window w of the d picks that ends at each query; large values mean
-    exploration. X (n, d), picks (q,); returns (q,), nan until the first window is full and where the
-    window is singular to rounding.
+    exploration. X (n, d), picks (q,); returns (q,), nan until the first window is full and where
+    the window is singular to rounding.
 
     >>> gram_log_determinants(np.eye(2), np.array([0, 1]))
     array([nan,  0.])

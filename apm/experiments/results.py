@@ -23,7 +23,7 @@ FAILURE = ("distance", "maximin", "gram")
 
 @dataclass(frozen=True)
 class Sheet:
-    """The runs on one data set: `arrays[name]` has shape (methods, trials, queries or queries + 1)."""
+    """The runs on one data set: `arrays[name]` is (methods, trials, queries or queries + 1)."""
 
     dataset: str
     methods: tuple[str, ...]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def from_sklearn(table: str) -> Table | None:
         return None
     from sklearn import datasets
 
-    bunch = datasets.load_breast_cancer() if table == "wdbc" else datasets.load_digits()
+    bunch: Any = datasets.load_breast_cancer() if table == "wdbc" else datasets.load_digits()
     features = np.asarray(bunch["data"], dtype=np.float64)
     target = np.asarray(bunch["target"])
     # scikit-learn codes malignant 0 and benign 1.
@@ -66,7 +67,7 @@ def from_openml(table: str) -> Table | None:
 
     name, version = _OPENML[table]
     try:
-        bunch = fetch_openml(name=name, version=version, as_frame=False, parser="liac-arff")
+        bunch: Any = fetch_openml(name=name, version=version, as_frame=False, parser="liac-arff")
     except (OSError, ValueError):  # no network, or the set is not there under this name
         return None
     return np.asarray(bunch["data"], dtype=np.float64), np.asarray(bunch["target"]).astype(str)

@@ -29,17 +29,14 @@ class Interval:
 def bootstrap_interval(
     values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, rng: Seed = 0
 ) -> Interval:
-    """The mean of `values` with a percentile bootstrap interval over the first axis.
-
-    values (n,) one per trial, or (n, m) whose m columns are averaged in each resample: trials are
-    drawn with replacement and columns stay together (paired).
+    """The mean of `values` (n,), one for each trial, with a bootstrap interval.
 
     >>> bootstrap_interval([1.0, 1.0, 1.0])
     Interval(estimate=1.0, low=1.0, high=1.0)
     """
-    table = finite_array("values", values, ndim=(1, 2))
-    flat = table if table.ndim == 1 else table.mean(axis=1)
-    return interval_of(flat.mean(), resampled_means(flat, resamples=resamples, rng=rng), level)
+    flat = finite_array("values", values, ndim=1)
+    draws = resampled_means(flat, resamples=resamples, rng=rng)
+    return interval_of(float(flat.mean()), draws, level=level, count=len(flat))
 
 
 def resampled_means(values: Array, *, resamples: int = RESAMPLES, rng: Seed = 0) -> Array:
@@ -52,10 +49,22 @@ def resampled_means(values: Array, *, resamples: int = RESAMPLES, rng: Seed = 0)
     return draws @ values / count
 
 
-def interval_of(estimate: float, draws: Array, level: float = LEVEL) -> Interval:
-    """The percentile interval of bootstrap draws around an estimate."""
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(estimate), float(low), float(high))
+def interval_of(estimate: float, draws: Array, *, count: int, level: float = LEVEL) -> Interval:
+    """The percentile interval of bootstrap draws around an estimate from `count` trials.
+
+    It is widened to what Student's t asks for: sqrt(n / (n - 1)) t / z, which is 2 % at 150 trials
+    and 43 % at 6 (Hesterberg, 2015). A single trial proves nothing: its interval is endless.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if count < 2:
+        return Interval(float(estimate), -np.inf, np.inf)
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - estimate
+    tail = (1 + level) / 2
+    factor = np.sqrt(count / (count - 1)) * stdtrit(count - 1, tail) / ndtri(tail)
+    return Interval(
+        float(estimate), float(estimate + factor * low), float(estimate + factor * high)
+    )
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,10 @@ class Store:
         for dataset, fingerprint in fingerprints.items():
             if known.get(dataset, fingerprint) != fingerprint:
                 raise StoreError(
-                    f"{self.folder} holds results of {dataset} with other settings (methods, queries, "
-                    "seed, data or version). Name another output directory, repeat the earlier "
-                    f"settings (see {path}), or remove {self.folder / 'trials' / dataset} and "
-                    f"{path.name} to start over."
+                    f"{self.folder} holds results of {dataset} with other settings (methods, "
+                    "queries, seed, data or version). Name another output directory, repeat the "
+                    f"earlier settings (see {path}), or remove {self.folder / 'trials' / dataset} "
+                    f"and {path.name} to start over."
                 )
         record = {**description, "format": FORMAT, "fingerprints": {**known, **fingerprints}}
         write_whole(path, (json.dumps(record, indent=2) + "\n").encode())
@@ -66,7 +66,8 @@ class Store:
         }
         buffer = io.BytesIO()
         text = json.dumps({**meta, "methods": [run.method for run in runs]})
-        np.savez(buffer, **{"meta": np.array(text), **arrays})
+        everything: dict[str, Any] = {"meta": np.array(text), **arrays}
+        np.savez(buffer, **everything)
         write_whole(self.path(dataset, trial), buffer.getvalue())
 
     def meta(self, dataset: str, trial: int) -> dict[str, Any] | None:
@@ -126,8 +127,8 @@ def write_whole(path: Path, content: bytes) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}. What is finished is intact; make room "
-            "or name another output directory, and run the same command again to go on."
+            f"cannot write {path}: {error.strerror or error}. What is finished is intact; make "
+            "room or name another output directory, and run the same command again to go on."
         ) from error
     except BaseException:
         with suppress(OSError):

@@ -12,8 +12,8 @@ from channelcode._validation import integer
 def stream(seed: int, *names: str | int) -> np.random.Generator:
     """The generator that belongs to a seed and a path of names, independent of all others.
 
-    The names are hashed into the entropy of a `SeedSequence`, so that adding a method, a data set or
-    a trial leaves every other stream as it was.
+    The names are hashed into the entropy of a `SeedSequence`, so that adding a method, a data set
+    or a trial leaves every other stream as it was.
 
     >>> a = stream(7, "cross", 3, "split").integers(1000)
     >>> b = stream(7, "cross", 3, "split").integers(1000)

@@ -13,8 +13,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from apm.experiments.datasets import Dataset, load
 from apm.experiments.methods import check_method
 from apm.experiments.progress import Progress
@@ -176,8 +174,8 @@ def _unfinished(
             if state == "foreign":
                 path = store.path(plan.dataset, trial)
                 raise StoreError(
-                    f"{path} was made with other settings. Name another output directory, or remove "
-                    f"{path.parent} to start over."
+                    f"{path} was made with other settings. Name another output directory, or "
+                    f"remove {path.parent} to start over."
                 )
             if state == "damaged":
                 repaired.append(f"{plan.dataset}/{store.path(plan.dataset, trial).name}")
@@ -216,8 +214,9 @@ def _results(
     else:
         from joblib import Parallel, delayed
 
-        pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-        yield from pool(delayed(_execute)(task) for task in tasks)  # type: ignore[misc]
+        options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+        finished: Any = Parallel(n_jobs=workers, **options)(delayed(_execute)(t) for t in tasks)
+        yield from finished
 
 
 @cache
@@ -234,7 +233,7 @@ def _versions() -> tuple[tuple[str, str], ...]:
 def versions() -> dict[str, str]:
     """The versions that a result was made with.
 
-    >>> versions()["numpy"] == np.__version__
+    >>> "numpy" in versions()
     True
     """
     return dict(_versions())

@@ -16,8 +16,8 @@ _HALF = np.sqrt(0.5)
 def clouds(rng: Seed = 0) -> tuple[Array, Labels]:
     """Two round Gaussian clouds that overlap, one class each (appendix, Table 2: *clouds*).
 
-    300 examples of N((1, 1), I) with label 0, 300 of N((-1, -1), I) with label 1. Returns X (600, 2)
-    and y (600,).
+    300 examples of N((1, 1), I) with label 0, 300 of N((-1, -1), I) with label 1. Returns X
+    (600, 2) and y (600,).
 
     >>> X, y = clouds()
     >>> X.shape, int(y.sum())

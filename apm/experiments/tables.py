@@ -114,10 +114,7 @@ def write_tables(
         write_csv(
             folder / "claims.csv",
             ("claim", "place", "verdict", "number", *interval, "measure"),
-            (
-                (f.claim, f.place, f.verdict, *_ends(f), f.measure)
-                for f in findings
-            ),
+            ((f.claim, f.place, f.verdict, *_ends(f), f.measure) for f in findings),
         ),
     ]
     if ranks is not None:

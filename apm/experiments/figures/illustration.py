@@ -12,7 +12,7 @@ from apm.experiments.datasets import Dataset
 from apm.experiments.figures.style import INK, Figure, dress, finish, new_figure
 from apm.experiments.methods import make_selector
 from apm.experiments.streams import stream
-from apm.experiments.trial import Split, make_split, run_method, start_belief
+from apm.experiments.trial import Rows, Split, make_split, run_method, start_belief
 from apm.posteriors import VariationalLogistic
 from channelcode._validation import Array
 
@@ -32,7 +32,7 @@ def central_trial(data: Dataset, *, seed: int, most: int = 100) -> tuple[int, Sp
 
 
 def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
-    """Pool, posterior, utilities at the start and after 50 queries, and the picks (2 x 4 panels)."""
+    """Pool, posterior, utilities at the start and after 50 queries, picks (2 x 4 panels)."""
     trial, split = central_trial(data, seed=seed)
     start = start_belief(split)
     canvas, axes = new_figure(12.0, 6.4, nrows=2, ncols=4, sharex=True, sharey=True)
@@ -61,11 +61,11 @@ def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
     for axis in axes[:, 0]:
         axis.set_ylabel("second feature", fontsize=10, color=INK)
     caption = (
-        f"The cross set, trial {trial} (the first whose seeds lie in the large clusters). Left: the "
-        "pool with its labels; hyperplanes drawn from the posterior after the two seed labels, with "
-        "the normals of the logistic regression solution (dark), of the posterior mean (blue) and "
-        "the direction of largest variance (pink). Utility maps: bright is high; the star is the "
-        f"next pick. Test accuracy after {QUERIES} queries: {', '.join(accuracies)}."
+        f"The cross set, trial {trial} (the first whose seeds lie in the large clusters). Left: "
+        "the pool with its labels; hyperplanes drawn from the posterior after the two seed labels, "
+        "with the normals of the logistic regression solution (dark), of the posterior mean (blue) "
+        "and the direction of largest variance (pink). Utility maps: bright is high; the star is "
+        f"the next pick. Test accuracy after {QUERIES} queries: {', '.join(accuracies)}."
     )
     return finish(canvas, "cross-illustration", caption, folder)
 
@@ -74,7 +74,9 @@ def _pool(axis: Any, split: Split) -> None:
     for label, (colour, marker) in enumerate(_CLASSES):
         points = split.pool[split.labels == label]
         axis.scatter(*points.T, s=9, color=colour, marker=marker, linewidths=0, alpha=0.8)
-    axis.scatter(*split.pool[split.seeds].T, s=70, facecolors="none", edgecolors=INK, linewidths=1.5)
+    axis.scatter(
+        *split.pool[split.seeds].T, s=70, facecolors="none", edgecolors=INK, linewidths=1.5
+    )
     dress(axis, title="Labelled pool (seeds circled)")
 
 
@@ -104,7 +106,7 @@ def _posterior(axis: Any, belief: Belief, rng: np.random.Generator) -> None:
     dress(axis, title="Hyperplane posterior")
 
 
-def _utility(axis: Any, belief: Belief, split: Split, method: str, labelled: Array) -> None:
+def _utility(axis: Any, belief: Belief, split: Split, method: str, labelled: Rows) -> None:
     reach = 1.12 * np.abs(split.pool).max()
     ticks = np.linspace(-reach, reach, _GRID)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
@@ -117,13 +119,19 @@ def _utility(axis: Any, belief: Belief, split: Split, method: str, labelled: Arr
     free = np.setdiff1d(np.arange(len(split.pool)), labelled)
     axis.scatter(*split.pool[free].T, s=3, color="white", linewidths=0, alpha=0.75)
     best = int(selector.choose(belief, split.pool, free, rng=0).indices[0])
-    axis.scatter(*split.pool[best], marker="*", s=170, color="#D55E00", edgecolors="white", zorder=3)
+    axis.scatter(
+        *split.pool[best], marker="*", s=170, color="#D55E00", edgecolors="white", zorder=3
+    )
 
 
-def _picks(axis: Any, split: Split, picks: Array, belief: Belief) -> None:
+def _picks(axis: Any, split: Split, picks: Rows, belief: Belief) -> None:
     for label, (colour, marker) in enumerate(_CLASSES):
         inside = split.labels == label
-        axis.scatter(*split.pool[inside].T, s=5, color=colour, marker=marker, alpha=0.25, linewidths=0)
+        axis.scatter(
+            *split.pool[inside].T, s=5, color=colour, marker=marker, alpha=0.25, linewidths=0
+        )
         chosen = picks[split.labels[picks] == label]
-        axis.scatter(*split.pool[chosen].T, s=34, color=colour, marker=marker, edgecolors=INK, linewidths=0.8)
+        axis.scatter(
+            *split.pool[chosen].T, s=34, color=colour, marker=marker, edgecolors=INK, linewidths=0.8
+        )
     _line(axis, np.asarray(belief.posterior.map), color=INK, linewidth=1.8)

@@ -33,8 +33,8 @@ def rank_figure(ranks: Ranks, folder: Path, *, name: str = "ranks") -> Figure:
     dress(axis, x="average rank (1 is best)")
     caption = (
         f"Average rank by area under the curve over {ranks.num_datasets} data sets; methods whose "
-        f"bars do not overlap differ (Nemenyi, critical difference {ranks.critical_difference:.2f}; "
-        f"Friedman p = {ranks.friedman_p:.2g})."
+        "bars do not overlap differ (Nemenyi, critical difference "
+        f"{ranks.critical_difference:.2f}; Friedman p = {ranks.friedman_p:.2g})."
     )
     return finish(canvas, name, caption, folder)
 
