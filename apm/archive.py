@@ -21,7 +21,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
     """Write a header (JSON) and arrays to `path`; a reader sees the old file or the new one."""
     place = Path(path)
     text = json.dumps({"version": VERSION, **header}, default=_number)
-    content = {_HEADER: np.frombuffer(text.encode(), dtype=np.uint8)}
+    content: dict[str, Any] = {_HEADER: np.frombuffer(text.encode(), dtype=np.uint8)}
     for name, value in arrays.items():
         array = np.asarray(value)
         if array.dtype == object:  # it would be pickled

@@ -101,7 +101,7 @@ class Learner:
             return
         before = self._belief
         updated = before.posterior.update(self._features[rows], labels)
-        known = [(self._law(row), *self._asked_for(row)) for row in rows]
+        known = [self._known(row) for row in rows]
         self._belief = Belief(updated, before.encoder, before.channel)
         seconds = (perf_counter() - started) / len(rows)
         for row, value, (law, summary, power, spent) in zip(rows, labels, known):
@@ -174,6 +174,7 @@ class Learner:
             "seed": str(self._entropy),
             "journal": self._journal.to_list(),
             "posterior": type(posterior).__name__,
+            "likelihood": archive.describe(posterior.channel, arrays, "likelihood"),
             "channel": archive.describe(self._belief.channel, arrays, "channel"),
             "encoder": archive.describe(self._encoder, arrays, "encoder"),
             "selector": archive.describe(self._given, arrays, "selector"),
@@ -235,22 +236,28 @@ class Learner:
                 new[row] = value
         return list(new), list(new.values())
 
+    def _known(self, row: int) -> tuple[Any, ScoreSummary | None, float | None, float]:
+        """Of a row just before its label: law, scores, largest power, seconds of its selection."""
+        asked = self._asked
+        if asked is None or row not in asked.choice.indices:
+            return self._law(row), None, None, 0.0
+        choice = asked.choice
+        place = int(np.searchsorted(choice.candidates, row))
+        summary = _summary(choice, place)
+        if asked.told != len(self._journal):  # the belief has changed since
+            return self._law(row), summary, None, asked.seconds
+        if isinstance(choice.laws, ScalarPool):
+            law: Any = float(choice.laws.mean[place]), float(choice.laws.variance[place])
+        else:
+            law = self._law(row)
+        return law, summary, self._largest_power(choice), asked.seconds
+
     def _law(self, row: int) -> Any:
         """The induced law of a row under the present belief, as a journal entry holds it."""
         laws = self._belief.push(self._features[row : row + 1])
         if isinstance(laws, ScalarPool):
             return float(laws.mean[0]), float(laws.variance[0])
         return laws[0]
-
-    def _asked_for(self, row: int) -> tuple[ScoreSummary | None, float | None, float]:
-        """The summary of scores, the largest power and the seconds of a row that was asked."""
-        if self._asked is None or row not in self._asked.choice.indices:
-            return None, None, 0.0
-        summary = _summary(self._asked.choice, row)
-        power = None
-        if self._asked.told == len(self._journal):  # the belief has not changed since
-            power = self._largest_power(self._asked.choice)
-        return summary, power, self._asked.seconds
 
     def _largest_power(self, choice: Choice) -> float:
         """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2)."""
@@ -272,9 +279,8 @@ class _Asked:
         self.choice, self.told, self.seconds = choice, told, seconds
 
 
-def _summary(choice: Choice, row: int) -> ScoreSummary:
+def _summary(choice: Choice, place: int) -> ScoreSummary:
     scores = choice.scores
-    place = int(np.searchsorted(choice.candidates, row))
     chosen = float(scores[place])
     runner_up = margin = None
     if len(scores) > 1:
@@ -291,18 +297,19 @@ def _restored_belief(
     header: dict[str, Any], arrays: dict[str, Any], model: Posterior | Belief | None
 ) -> Belief:
     given = Belief(model) if isinstance(model, Posterior) else model
-    if given is None:
-        encoder = archive.restore(header["encoder"], arrays, "model")
-        channel = archive.restore(header["channel"], arrays, "model")
-    else:
-        encoder, channel = given.encoder, given.channel
     state = {
         name.removeprefix("posterior/"): value
         for name, value in arrays.items()
         if name.startswith("posterior/")
     }
-    kind = archive.posterior_class(header["posterior"]) if given is None else type(given.posterior)
-    return Belief(kind.from_state(state), encoder, channel)
+    if given is not None:
+        posterior = type(given.posterior).from_state(state, given.posterior.channel)
+        return Belief(posterior, given.encoder, given.channel)
+    encoder = archive.restore(header["encoder"], arrays, "model")
+    channel = archive.restore(header["channel"], arrays, "model")
+    likelihood = archive.restore(header["likelihood"], arrays, "model")
+    kind = archive.posterior_class(header["posterior"])
+    return Belief(kind.from_state(state, likelihood), encoder, channel)
 
 
 def _row(position: Any, rows: int) -> int:

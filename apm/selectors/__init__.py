@@ -3,6 +3,7 @@
 from apm.selectors.apm import APM, APMExploit, APMExplore
 from apm.selectors.bald import BALD
 from apm.selectors.base import PoolSelector, Selector
+from apm.selectors.channels import AllClasses, ChannelChoice, ContestedPair
 from apm.selectors.entropy import Entropy
 from apm.selectors.epig import EPIG
 from apm.selectors.explanation import Explanation
@@ -10,6 +11,7 @@ from apm.selectors.information_gain import InformationGain
 from apm.selectors.least_confidence import LeastConfidence
 from apm.selectors.margin import Margin
 from apm.selectors.max_variance import MaxVariance
+from apm.selectors.messages import Message, Parameters, Predictions
 from apm.selectors.random import Random
 from apm.selectors.uncertainty import Uncertainty
 
@@ -17,7 +19,10 @@ __all__ = [
     "APM",
     "APMExploit",
     "APMExplore",
+    "AllClasses",
     "BALD",
+    "ChannelChoice",
+    "ContestedPair",
     "EPIG",
     "Entropy",
     "Explanation",
@@ -25,7 +30,10 @@ __all__ = [
     "LeastConfidence",
     "Margin",
     "MaxVariance",
+    "Message",
+    "Parameters",
     "PoolSelector",
+    "Predictions",
     "Random",
     "Selector",
     "Uncertainty",

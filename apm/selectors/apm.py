@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from apm.belief import Belief
 from apm.power import PowerPolicy, SpectralPower
-from apm.selectors.base import PoolSelector
+from apm.selectors.base import Indices, PoolSelector, candidate_laws
+from apm.selectors.channels import View, as_choice
+from apm.selectors.messages import Message, Parameters
 from apm.selectors.target import (
     TWO_ATOMS,
     exploitation,
@@ -21,7 +23,7 @@ from apm.selectors.target import (
 )
 from channelcode._validation import Array, Seed, non_negative
 from channelcode.errors import InvalidArgument
-from channelcode.measures import Pool, ScalarPool
+from channelcode.measures import Pool
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,43 @@ class APM(Matching):
     >>> belief = Belief(VariationalLogistic(prior_precision=1.0))
     >>> APM(FixedPower(1.0)).scores(belief, [[0.0], [0.8], [5.0]]).round(3)
     array([ -1.   ,  -0.363, -18.021])
+
+    Three independent choices make the family:
+
+    - `channel`: None or `AllClasses()` is the belief's own; `ContestedPair()` the logistic channel
+      between the two likeliest classes; or any channel with the same input;
+    - `message`: `Parameters()` (the paper), or `Predictions()` at target inputs;
+    - `power`: the budget of the target, in the units of that channel's input.
     """
 
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        power = self.budget(belief, X, laws=laws)
-        if self.solver is None and has_two_atoms(belief.channel, laws):
-            return two_atom_scores(laws, power)  # type: ignore[arg-type]
-        from channelcode.transport import w2_squared
+    channel: Any = field(default=None, kw_only=True)
+    message: Message = field(default_factory=Parameters, kw_only=True)
 
-        target = target_input(belief.channel, power, solver=self.solver)
-        return -w2_squared(laws, target.input)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_choice(self.channel)
+        if not isinstance(self.message, Message):
+            rule = "must be a message such as Parameters() or Predictions()"
+            raise InvalidArgument("message", rule, self.message)
+
+    def prepared(self, belief: Belief, X: ArrayLike) -> Self:
+        """This selector with B, and the targets of its message, fixed by the initial pool X."""
+        ready = super().prepared(belief, X)
+        return replace(ready, message=ready.message.prepared(belief, X))
+
+    def view(self, belief: Belief, laws: Pool) -> View:
+        """The channel that this selector looks through, and the laws of its input."""
+        return as_choice(self.channel).view(belief, laws)
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        return self.message.scores(self, belief, X, None, self.view(belief, laws))
+
+    def _rate(
+        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
+    ) -> tuple[Array, Pool | None]:
+        laws = candidate_laws(belief, X, candidates)
+        scores = self.message.scores(self, belief, X, candidates, self.view(belief, laws))
+        return self._checked(scores, len(laws)), laws
 
 
 @dataclass(frozen=True)
@@ -115,13 +144,3 @@ class APMExplore(Matching):
 
         target = target_input(belief.channel, power, solver=self.solver)
         return -decompose(laws, target.input)[1]
-
-
-def two_atom_scores(laws: ScalarPool, power: float) -> Array:
-    """`-W2^2` of Gaussians on the line to B_sqrt(P), as a sum of squares: Corollary 3.2.1."""
-    scores = np.sqrt(laws.variance)
-    scores -= TWO_ATOMS * sqrt(power)
-    scores *= scores
-    scores += laws.mean**2
-    scores += two_atom_constant(power)
-    return np.negative(scores, out=scores)

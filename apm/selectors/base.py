@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
+from apm.encoders import Linear
 from apm.selectors.batch import condition
 from apm.selectors.explanation import Explanation, explain_choice
 from channelcode._validation import Array, Seed, integer
@@ -23,6 +24,7 @@ Indices = NDArray[np.intp]
 # close are one score: part of the best score, and part of the largest (what rounding can do).
 TIE_RTOL = 1e-12
 TIE_SPREAD = 4 * float(np.finfo(np.float64).eps)
+SMALL = 1 << 16  # entries of a pool that is projected in one piece: half a mebibyte of float64
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ class Selector(ABC):
     """
 
     #: False where the scores cannot change within a batch, so that the best n are the batch.
-    adapts: bool = True
+    adapts: ClassVar[bool] = True
+    #: Scores nearer than this are equal: the accuracy of the integrals behind them.
+    resolution: ClassVar[float] = 0.0
 
     @abstractmethod
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
@@ -97,8 +101,8 @@ class Selector(ABC):
         if len(place) == 0:
             raise InvalidArgument("index", "must be one of the candidates", index)
         scores, laws = self._rate(belief, matrix, candidates, rng)
-        order = ranking(scores)
-        laws = belief.push(matrix)[candidates] if laws is None else laws
+        order = ranking(scores, resolution=self.resolution)
+        laws = candidate_laws(belief, matrix, candidates) if laws is None else laws
         return explain_choice(self, belief, matrix, candidates, scores, order, int(place[0]), laws)
 
     def choose(
@@ -110,12 +114,12 @@ class Selector(ABC):
             raise InvalidArgument("n", f"must be at most {len(candidates)}, the rows left", n)
         scores, laws = self._rate(belief, X, candidates, rng)
         if count == 1 or not self.adapts:
-            places = best(scores, count)
+            places = best(scores, count, resolution=self.resolution)
             return Choice(candidates[places], candidates, scores, laws)
         first, left = scores, np.arange(len(candidates))
         picked: list[int] = []
         while True:
-            place = int(best(scores)[0])
+            place = int(best(scores, resolution=self.resolution)[0])
             picked.append(int(left[place]))
             if len(picked) == count:
                 break
@@ -161,34 +165,44 @@ class PoolSelector(Selector):
     def _rate(
         self, belief: Belief, X: Any, candidates: Indices, rng: Seed
     ) -> tuple[Array, Pool | None]:
-        laws = belief.push(X)
-        if len(candidates) != len(laws):
-            laws = laws[candidates]
+        laws = candidate_laws(belief, X, candidates)
         return self._checked(self.pool_scores(belief, X, laws, rng=rng), len(laws)), laws
 
 
-def best(scores: Array, count: int = 1) -> Indices:
+def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
+    """The induced laws of some rows of a clean matrix; small pools skip the checks of `push`."""
+    if X.size > SMALL or not isinstance(belief.encoder, Linear):
+        laws = belief.push(X)
+        return laws if len(candidates) == len(laws) else laws[candidates]
+    posterior = belief.posterior.sized(X.shape[1])
+    arrays = posterior.project(X)
+    if len(candidates) != len(X):
+        arrays = tuple(array[candidates] for array in arrays)
+    return posterior.pool(arrays)
+
+
+def best(scores: Array, count: int = 1, *, resolution: float = 0.0) -> Indices:
     """The places of the `count` best scores, best first; ties go to the lowest place.
 
     >>> best(np.array([1.0, 3.0, 3.0]), 2)
     array([1, 2])
     """
-    if count == 1:
-        top = scores.max()
-        if not np.isfinite(top):
-            return np.array([int(np.argmax(scores))])
-        return np.array([int(np.argmax(scores >= top - _tie(scores, float(top))))])
-    return ranking(scores)[:count]
+    if count > 1:
+        return ranking(scores, resolution=resolution)[:count]
+    top = float(scores.max())
+    if not np.isfinite(top):
+        return np.array([int(scores.argmax())])
+    return np.array([int((scores >= top - _tie(scores, top, resolution)).argmax())])
 
 
-def ranking(scores: Array) -> Indices:
+def ranking(scores: Array, *, resolution: float = 0.0) -> Indices:
     """All places from the best score to the worst; within a tie from the lowest place up."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     finite = np.isfinite(ordered)
     if not finite.any():
         return order
-    tolerance = _tie(scores, float(ordered[finite][0]))
+    tolerance = _tie(scores, float(ordered[finite][0]), resolution)
     with np.errstate(invalid="ignore"):
         steps = np.diff(ordered) < -tolerance
     group = np.concatenate(([0], np.cumsum(steps)))
@@ -196,7 +210,7 @@ def ranking(scores: Array) -> Indices:
 
 
 def remaining(rows: int, exclude: ArrayLike) -> Indices:
-    """The rows that may be asked: all but the excluded ones (indices, or a mask of length `rows`)."""
+    """The rows that may be asked: all but the excluded ones (indices, or a mask over the rows)."""
     out = np.asarray(exclude)
     if out.size == 0:
         return np.arange(rows)
@@ -213,7 +227,7 @@ def remaining(rows: int, exclude: ArrayLike) -> Indices:
     return np.flatnonzero(keep)
 
 
-def _tie(scores: Array, top: float) -> float:
+def _tie(scores: Array, top: float, resolution: float) -> float:
     lowest = float(scores.min())
     spread = max(abs(lowest), abs(top)) if np.isfinite(lowest) else abs(top)
-    return TIE_RTOL * abs(top) + TIE_SPREAD * spread
+    return resolution + TIE_RTOL * abs(top) + TIE_SPREAD * spread

@@ -6,16 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import Matrix
 from apm.belief import Belief
-from apm.posteriors.base import Posterior
+from apm.posteriors import (
+    BlockCovariance,
+    Bohning,
+    Covariance,
+    DiagonalCovariance,
+    KroneckerCovariance,
+    Posterior,
+    Sampled,
+)
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array, Seed, as_generator
 from channelcode.channels import Channel
-from channelcode.measures import FullPool, Gaussian, Measure, Pool
+from channelcode.measures import DiscreteMeasure, Measure
 
 REACH, NODES = 8.0, 4001  # a trapezoid rule in deviations; resolves slopes up to sigma = 100
 DRAWS = 512  # in several dimensions the expected precision needs two digits, not ten
+BOHNING = 0.5  # its bound gives every label the same precision (I - 11'/K) / 2
 
 
 def condition(belief: Belief, x: Any, *, rng: Seed = None) -> Belief:
@@ -24,34 +32,34 @@ def condition(belief: Belief, x: Any, *, rng: Seed = None) -> Belief:
     `Sigma^-1 <- Sigma^-1 + A' W A` with l = A theta the channel input of x and
     `W = E[-sum_y p(y|L) d^2 ln p(y|L)]` the expected precision of the label (Fisher information
     averaged over the induced law). A batch then looks for what its own picks will leave unknown.
-    Posteriors known only by samples are returned unchanged: their batches are the n best.
+
+    The structure of the covariance is kept: a Kronecker covariance takes the precision that all
+    classes share, a diagonal one its diagonal, and posterior draws move so that their covariance
+    is the one above. A posterior of a kind unknown here is left as it is.
     """
     features = np.asarray(belief.encoder.encode(np.asarray(x)[None, :]), dtype=np.float64)
     posterior = belief.posterior.sized(features.shape[1])
     law = posterior.pool(posterior.project(features))[0]
-    if not isinstance(law, Gaussian):
-        return belief
     row = np.append(features[0], 1.0) if posterior.intercept else features[0]
     weight = expected_precision(belief.channel, law, rng=rng)
-    if isinstance(posterior, ScalarGaussian):
-        shrunk: Posterior = ScalarConditioned(posterior, row, float(weight))
-    else:
-        shrunk = VectorConditioned(posterior, row, np.asarray(weight))
-    return Belief(shrunk, belief.encoder, belief.channel)
+    return Belief(_shrunk(posterior, row, weight), belief.encoder, belief.channel)
 
 
 def expected_precision(channel: Channel, law: Measure, *, rng: Seed = None) -> Any:
     """E[-sum_y p(y|L) d^2 ln p(y|L) / dl^2] over the law: a float on the line, `(k, k)` in R^k.
 
     >>> from channelcode import Gaussian, Logistic
-    >>> float(expected_precision(Logistic(), Gaussian(0.0, 0.0)))
+    >>> expected_precision(Logistic(), Gaussian(0.0, 0.0))
     0.25
     """
-    if law.dim == 1:
+    l: Array
+    if isinstance(law, DiscreteMeasure):
+        l, weights = law.atoms, law.weights
+    elif law.dim == 1:
         z = np.linspace(-REACH, REACH, NODES)
         weights = np.exp(-0.5 * z**2)
         weights /= weights.sum()
-        l: Array = law.mean + np.sqrt(law.covariance) * z
+        l = law.mean + np.sqrt(law.covariance) * z
     else:
         weights = np.full(DRAWS, 1.0 / DRAWS)
         l = law.sample(DRAWS, rng=as_generator(rng))
@@ -60,146 +68,81 @@ def expected_precision(channel: Channel, law: Measure, *, rng: Seed = None) -> A
     if law.dim == 1:
         fisher = -np.where(probability > 0, probability * hessian, 0.0).sum(axis=1)
         return max(float(weights @ fisher), 0.0)  # numerical derivatives may round below zero
-    fisher = -np.einsum("sy,syij->sij", probability, hessian)
-    return np.einsum("s,sij->ij", weights, fisher)
+    return -np.einsum("s,sy,syij->ij", weights, probability, hessian)
 
 
-class ScalarConditioned(ScalarGaussian):
-    """A scalar posterior whose factor F lost part of the direction v = F'x / |F'x|.
+def _shrunk(posterior: Posterior, row: Array, weight: Any) -> Posterior:
+    """The posterior with the covariance that one more label of this precision will leave."""
+    solution = posterior._solution
+    parts = getattr(solution, "_fields", ())
+    change: dict[str, Any]
+    if isinstance(posterior, ScalarGaussian) and "factor" in parts:
+        change = {"factor": shrunk_factor(posterior.factor, row, weight)}
+    elif isinstance(posterior, Sampled):
+        change = {"samples": _moved(posterior, row, weight)}
+    elif "covariance" in parts and isinstance(solution.covariance, Covariance):
+        covariance = solution.covariance
+        if isinstance(posterior, Bohning) and isinstance(covariance, KroneckerCovariance):
+            weight = BOHNING * covariance.outer  # A = A^+ = I - 11'/K
+        change = {"covariance": _shrunk_covariance(covariance, row, weight)}
+    else:
+        return posterior
+    return posterior._evolve(_solution=solution._replace(**change))
 
-    `F <- F - (1 - 1 / sqrt(1 + w s)) F v v'` with s = |F'x|^2 gives the covariance
-    `Sigma - Sigma x x' Sigma w / (1 + w s)`, without a difference that could turn negative.
+
+def shrunk_factor(factor: Array, row: Array, weight: float) -> Array:
+    """F' of `Sigma - Sigma x x' Sigma w / (1 + w s)`, s = x'Sigma x, from F with F F' = Sigma.
+
+    `F - (1 - 1 / sqrt(1 + w s)) F v v'` with v = F'x / |F'x|: no difference that could turn negative.
+
+    >>> shrunk_factor(np.eye(2), np.array([1.0, 0.0]), 3.0).round(6).tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
     """
-
-    __slots__ = ("_base", "_factor")
-    _base: Posterior
-    _factor: Array
-
-    def __init__(self, base: ScalarGaussian, row: Array, weight: float) -> None:
-        _copy_data(self, base)
-        factor = np.asarray(base.factor)
-        along = factor.T @ row
-        variance = float(along @ along)
-        if variance > 0:
-            lost = (1 - 1 / np.sqrt(1 + weight * variance)) / variance
-            factor = factor - lost * np.outer(factor @ along, along)
-        self._set(_base=base, _factor=factor)
-
-    @property
-    def factor(self) -> Array:
-        return self._factor
-
-    @property
-    def num_labels(self) -> int:
-        return self._base.num_labels
-
-    @property
-    def channel(self) -> Any:
-        return self._base.channel
-
-    @property
-    def mean(self) -> Array:
-        return self._base.mean
-
-    @property
-    def map(self) -> Array:
-        return self._base.map
-
-    def _solve(self, start: Posterior | None) -> Any:
-        return self._base._solution
-
-    def _solution_state(self) -> dict[str, np.ndarray]:
-        return self._base._solution_state()
-
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
-        return self._base._restore_solution(state)
+    along = factor.T @ row
+    variance = float(along @ along)
+    if variance == 0:
+        return factor
+    lost = (1 - 1 / np.sqrt(1 + weight * variance)) / variance
+    return factor - lost * np.outer(factor @ along, along)
 
 
-class VectorConditioned(Posterior):
-    """A posterior in R^k whose covariance is the former one less U U', U of shape `(k q, k)`.
-
-    With S = A Sigma A' and R = W^(1/2), `U = Sigma A' R (I + R S R)^(-1/2)`.
-    """
-
-    __slots__ = ("_base", "_lost")
-    _base: Posterior
-    _lost: Array
-
-    def __init__(self, base: Posterior, row: Array, weight: Array) -> None:
-        _copy_data(self, base)
-        classes, count = np.asarray(base.mean).shape
-        covariance = np.asarray(base.covariance).reshape(classes, count, classes, count)
-        across = np.einsum("kqlr,r->kql", covariance, row).reshape(classes * count, classes)
-        spread = np.einsum("kql,q->kl", across.reshape(classes, count, classes), row)
-        root = _power(weight, 0.5)
-        inner = _power(np.eye(classes) + root @ spread @ root, -0.5)
-        self._set(_base=base, _lost=across @ root @ inner)
-
-    @property
-    def num_labels(self) -> int:
-        return self._base.num_labels
-
-    @property
-    def dim(self) -> int:
-        return self._base.dim
-
-    @property
-    def channel(self) -> Any:
-        return self._base.channel
-
-    @property
-    def mean(self) -> Array:
-        return self._base.mean
-
-    @property
-    def map(self) -> Array:
-        return self._base.map
-
-    @property
-    def covariance(self) -> Array:
-        if "covariance" not in self._cache:
-            self._cache["covariance"] = (
-                np.asarray(self._base.covariance) - self._lost @ self._lost.T
-            )
-        return self._cache["covariance"]
-
-    @property
-    def summed_covariance(self) -> Array:
-        classes, count = np.asarray(self.mean).shape
-        lost = self._lost.reshape(classes, count, classes)
-        return self._base.summed_covariance - np.einsum("kqi,kri->qr", lost, lost)
-
-    def project(self, features: Matrix) -> tuple[Array, ...]:
-        laws = self._base.pool(self._base.project(features))
-        classes, count = np.asarray(self.mean).shape
-        lost = self._lost.reshape(classes, count, classes)
-        across = np.einsum("nq,kqi->nki", features, lost[:, : features.shape[1]])
-        if self.intercept:
-            across = across + lost[:, -1]
-        spread = np.asarray(getattr(laws, "covariance"))  # noqa: B009 (only Gaussian pools get here)
-        return np.asarray(laws.mean), spread - across @ across.transpose(0, 2, 1)
-
-    def pool(self, arrays: tuple[Array, ...]) -> Pool:
-        return FullPool(*arrays)
-
-    def _solve(self, start: Posterior | None) -> Any:
-        return self._base._solution
-
-    def _solution_state(self) -> dict[str, np.ndarray]:
-        return self._base._solution_state()
-
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
-        return self._base._restore_solution(state)
+def _moved(posterior: Sampled, row: Array, weight: float) -> Array:
+    """Draws whose covariance has shrunk as that of a Gaussian would, about the same mean."""
+    deviations = posterior.samples - posterior.mean
+    inputs = deviations @ row
+    variance = float(inputs @ inputs) / len(inputs)
+    if variance == 0:
+        return posterior.samples
+    gain = (1 - 1 / np.sqrt(1 + weight * variance)) / variance
+    return posterior.samples - gain * np.outer(inputs, posterior.covariance @ row)
 
 
-def _copy_data(new: Posterior, base: Posterior) -> None:
-    """Give `new` the data and the options of `base`, with a cache of its own."""
-    new._set(**{name: getattr(base, name) for name in Posterior.__slots__})
-    new._set(_cache={})
+def _shrunk_covariance(covariance: Covariance, row: Array, weight: Array) -> Covariance:
+    if isinstance(covariance, KroneckerCovariance):
+        # W ~ w A^+, so that A^+ (x) B^-1 grows by w A^+ (x) x x': w is the mean over directions
+        outer, inner = covariance.outer, covariance.inner
+        shared = float(np.trace(weight @ outer)) / np.linalg.matrix_rank(outer)
+        image = inner @ row
+        lost = shared / (1 + shared * float(row @ image))
+        return KroneckerCovariance(outer, inner - lost * np.outer(image, image))
+    if isinstance(covariance, DiagonalCovariance):
+        own = np.maximum(np.diag(weight), 0.0)[:, None] * row**2
+        return DiagonalCovariance(1 / (1 / covariance.variances + own), _centre(covariance))
+    classes = len(weight)
+    matrix = np.asarray(covariance)
+    count = len(matrix) // classes
+    across = matrix.reshape(-1, classes, count) @ row  # Sigma A'
+    spread = np.einsum("kql,q->kl", across.reshape(classes, count, classes), row)
+    root = _power(weight, 0.5)
+    lost = across @ root @ _power(np.eye(classes) + root @ spread @ root, -0.5)
+    return BlockCovariance(matrix - lost @ lost.T, classes)
+
+
+def _centre(covariance: DiagonalCovariance) -> Array:
+    return covariance.arrays()["centre"]
 
 
 def _power(matrix: Array, exponent: float) -> Array:
     """A power of a symmetric positive semidefinite matrix; rounding below zero counts as zero."""
     values, vectors = np.linalg.eigh(matrix)
-    values = np.maximum(values, 0.0) ** exponent
-    return (vectors * values) @ vectors.T
+    return (vectors * np.maximum(values, 0.0) ** exponent) @ vectors.T

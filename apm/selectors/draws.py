@@ -9,6 +9,7 @@ import numpy as np
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
+from apm.posteriors import KroneckerCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.measures import EmpiricalPool
@@ -34,13 +35,19 @@ def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> A
     """Draws from a Gaussian posterior: `(s, q)` on the line, `(s, k, q)` in R^k."""
     posterior = belief.posterior
     mean = np.asarray(posterior.mean)
+    noise = rng.standard_normal((samples, *mean.shape))
     if isinstance(posterior, ScalarGaussian):
-        factor = np.asarray(posterior.factor)
-    else:
-        values, vectors = np.linalg.eigh(np.asarray(posterior.covariance))
-        factor = vectors * np.sqrt(np.maximum(values, 0.0))  # rounding may fall below zero
-    noise = rng.standard_normal((samples, factor.shape[1]))
-    return mean + (noise @ factor.T).reshape(samples, *mean.shape)
+        return mean + noise @ np.asarray(posterior.factor).T
+    covariance = posterior.covariance
+    if isinstance(covariance, KroneckerCovariance):
+        return mean + _root(covariance.outer) @ noise @ _root(covariance.inner).T
+    factor = _root(np.asarray(covariance))
+    return mean + (noise.reshape(samples, -1) @ factor.T).reshape(noise.shape)
+
+
+def _root(covariance: Array) -> Array:
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))  # rounding may fall below zero
 
 
 def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Iterator[Array]:

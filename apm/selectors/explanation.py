@@ -28,10 +28,11 @@ class Explanation:
     - `power` P and `capacity_bits` C(P) of the target T; selectors without a budget are explained
       at the pool's largest power;
     - `information_gain_bits` I(theta; Y) of this candidate;
-    - `bound_bits`: no candidate gains more than this beyond it (Theorem 3.1 and the KKT bound),
-      `C(P) - I <= Lip W1 + D(q_p || q*)`; None, with `bound_note`, unless every candidate is within
-      the budget P;
-    - `transport_bound_bits`: the same loss bounded by the distance alone, without knowing I.
+    - `bound_bits`: no candidate gains more than this beyond it, as none gains more than C(P): the
+      least of `C(P) - I` and `transport_bound_bits`. None, with the reason in `bound_note`, unless
+      every candidate is within the budget P;
+    - `transport_bound_bits`: the same loss bounded by the distance to the target alone (the better
+      of Theorem 3.1 and the KKT bound), the guarantee that APM minimises.
     """
 
     index: int
@@ -85,7 +86,7 @@ def explain_choice(
     law = laws[place : place + 1]
     exploitation, exploration = (float(term[0]) for term in decompose(law, target.input))
     gain = float(np.ravel(mutual_information(belief.channel, law).bits)[0])
-    bound, transport, note = certificate(belief.channel, power, target, laws, place, gain)
+    bound, transport, note = _certificate(belief, power, target, laws, place, gain)
     others = order[order != place]
     runner_up = int(candidates[others[0]]) if len(others) else None
     margin = float(scores[place] - scores[others[0]]) if len(others) else None
@@ -105,3 +106,25 @@ def explain_choice(
         transport_bound_bits=transport,
         bound_note=note,
     )
+
+
+def _certificate(
+    belief: Belief, power: float, target: Any, laws: Pool, place: int, gain: float
+) -> tuple[float | None, float | None, str]:
+    """The bound, the bound by transport alone, and a note that says what they rest on."""
+    from channelcode.information import information_gap_bound
+
+    moments = laws.second_moment
+    largest = float(moments.max())
+    # one part in 1e9 is rounding: a budget set to the maximum itself must count as valid
+    if largest > power * (1 + 1e-9):
+        note = (
+            f"the budget {power:.6g} is below the largest E|L|^2 = {largest:.6g} of a candidate; "
+            "use PoolMaxPower() or SpectralWithMean()"
+        )
+        return None, None, note
+    upper = target.certificate.upper
+    transport = information_gap_bound(belief.channel, laws[place], target, power=power).bits
+    # C >= I: a difference below zero is the rounding of the integral
+    bound = min(max(upper - gain, 0.0), transport)
+    return bound, transport, f"every candidate is within the budget {power:.6g}"

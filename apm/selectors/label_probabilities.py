@@ -21,6 +21,7 @@ class LabelSelector(Selector):
     """
 
     bayesian: bool = False
+    resolution = 1e-10  # predictive probabilities are integrals good to about 1e-11
 
     def probabilities(self, belief: Belief, X: ArrayLike) -> Array:
         """p(y | x) for every row of X, `(n, K)`."""

@@ -39,6 +39,16 @@ def two_atom_constant(power: float) -> float:
     return (1.0 - 2.0 / pi) * power
 
 
+def two_atom_scores(laws: ScalarPool, power: float) -> Array:
+    """`-W2^2` of Gaussians on the line to B_sqrt(P), as a sum of squares: Corollary 3.2.1."""
+    scores = np.sqrt(laws.variance)
+    scores -= TWO_ATOMS * sqrt(power)
+    scores *= scores
+    scores += laws.mean**2
+    scores += two_atom_constant(power)
+    return np.negative(scores, out=scores)
+
+
 def paper_utility(laws: ScalarPool, power: float) -> Array:
     """The paper's APM-LR utility `-(mu^2 + (sigma - sqrt(2P/pi))^2)`, eq. (APM-LR), shape `(n,)`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,16 @@ from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic
 
 
-class Given(ScalarGaussian):
-    """N(mean, covariance) on the line, whatever the data; `map` is given too (default: the mean)."""
+class Solution(NamedTuple):
+    """What a batch replaces: the factor of the covariance."""
 
-    __slots__ = ("_channel", "_factor", "_map", "_mean")
+    factor: Array
+
+
+class Given(ScalarGaussian):
+    """N(mean, covariance) on the line, whatever the data; `map` defaults to the mean."""
+
+    __slots__ = ("_channel", "_map", "_mean")
 
     def __init__(
         self,
@@ -33,10 +39,13 @@ class Given(ScalarGaussian):
             _channel=Logistic() if channel is None else channel,
             _mean=centre,
             _map=centre if map is None else np.array(map),
-            _factor=vectors * np.sqrt(np.maximum(values, 0.0)),
         )
         self._begin(1.0)
-        self._set(_num_features=len(centre), _design=np.empty((0, len(centre))), _solution=())
+        self._set(
+            _num_features=len(centre),
+            _design=np.empty((0, len(centre))),
+            _solution=Solution(vectors * np.sqrt(np.maximum(values, 0.0))),
+        )
 
     @property
     def num_labels(self) -> int:
@@ -56,16 +65,16 @@ class Given(ScalarGaussian):
 
     @property
     def factor(self) -> Array:
-        return self._factor
+        return self._solution.factor
 
-    def _solve(self, start: Posterior | None) -> Any:
-        return ()
+    def _solve(self, start: Posterior | None, fresh: int) -> Any:
+        return self._solution
 
     def _solution_state(self) -> dict[str, np.ndarray]:
-        return {}
+        return {"factor": self.factor}
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
-        return ()
+        return Solution(state["factor"])
 
 
 def given_belief(mean: ArrayLike, covariance: ArrayLike, **options: Any) -> Belief:

@@ -16,6 +16,7 @@ from apm.selectors import (
     Uncertainty,
 )
 from apm.selectors.target import paper_utility, two_atom_constant
+from channelcode.measures import ScalarPool
 from tests.apm.given import given_belief
 
 METHODS = {
@@ -54,7 +55,9 @@ def test_scores_are_the_reference_utilities(records, place, method):
 def test_paper_utility_is_eq_apm_lr_without_a_constant(records, place):
     record = records[place]
     belief = given_belief(record["mean"], record["covariance"])
-    utility = paper_utility(belief.push(record["pool"]), record["power"])
+    laws = belief.push(record["pool"])
+    assert isinstance(laws, ScalarPool)
+    utility = paper_utility(laws, record["power"])
     np.testing.assert_allclose(utility, record["utilities"]["APM-LR"], rtol=1e-8)
 
 

@@ -1,0 +1,119 @@
+"""What has to be decoded: the parameters, or the predictions at target inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import as_matrix
+from apm.belief import Belief
+from apm.selectors.channels import View
+from apm.selectors.target import has_two_atoms, target_input, two_atom_scores
+from channelcode._validation import Array, integer
+from channelcode.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from apm.selectors.apm import APM
+
+
+class Message(ABC):
+    """What the labels are to tell about; it decides what counts as signal in a channel input."""
+
+    @abstractmethod
+    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
+        """The score of every candidate, `(n,)`.
+
+        X is the whole pool, `candidates` their rows in it (None: all), `view` their channel and
+        laws.
+        """
+
+    def prepared(self, belief: Belief, X: ArrayLike) -> Self:
+        """This message with what it must remember of the initial pool X."""
+        return self
+
+
+@dataclass(frozen=True)
+class Parameters(Message):
+    """All parameters, as in the paper: `-W2^2` of the induced law to the optimal input."""
+
+    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
+        power = view.budget(selector.power, belief, X, radius=selector.radius)
+        if selector.solver is None and has_two_atoms(view.channel, view.laws):
+            return two_atom_scores(view.laws, power)  # type: ignore[arg-type]
+        from channelcode.transport import w2_squared
+
+        target = target_input(view.channel, power, solver=selector.solver)
+        return -w2_squared(view.laws, target.input)
+
+
+@dataclass(frozen=True)
+class Predictions(Message):
+    """The predictions at target inputs x*: what of a label is not about them is noise.
+
+        score(x) = -E_x*[ W2^2( N(k m, k^2 sigma^2 rho^2), T ) ],  k^2 = 1/(1 + b sigma^2 (1-rho^2))
+
+    with rho^2 the part of the variance of x's input that the logits at x* explain, b = pi/8 for the
+    logistic channel, and T the optimal input at a budget in the effective channel's own units
+    (`docs/multiclass.md`).
+
+    - `targets` `(t, d)`; None draws `num_targets` rows of the (initial) pool by `seed`;
+    - `weighted`: targets count by the entropy of their own label, so that settled ones do not;
+      False counts all alike;
+    - `exact`: the exactly blurred channel instead of the slope approximation.
+
+    >>> from apm import APM, Belief, VariationalLogistic
+    >>> belief = Belief(VariationalLogistic(1.0))
+    >>> int(APM(message=Predictions()).select(belief, [[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])[0])
+    2
+    """
+
+    targets: Any = field(default=None, compare=False)
+    num_targets: int = 200
+    weighted: bool = field(default=True, kw_only=True)
+    exact: bool = field(default=False, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        integer("num_targets", self.num_targets, least=1)
+        integer("seed", self.seed, least=0)
+        if self.targets is not None:
+            targets = as_matrix(self.targets, "targets")
+            if len(targets) == 0:
+                raise InvalidArgument("targets", "must have at least one row", targets.shape)
+            object.__setattr__(self, "targets", targets)
+
+    def prepared(self, belief: Belief, X: ArrayLike) -> Self:
+        """This message with its targets drawn from the initial pool."""
+        return self if self.targets is not None else replace(self, targets=self.drawn(X))
+
+    def drawn(self, X: ArrayLike) -> Any:
+        """The targets: those given, or `num_targets` rows of X without repetition."""
+        if self.targets is not None:
+            return self.targets
+        matrix = as_matrix(X)
+        if self.num_targets >= len(matrix):
+            return matrix
+        rows = np.random.default_rng(self.seed).choice(len(matrix), self.num_targets, replace=False)
+        return matrix[np.sort(rows)]
+
+    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
+        from apm.selectors.channels import as_choice
+        from apm.selectors.effective import Effective, stakes
+
+        belief = belief.sized(X)
+        targets = self.drawn(X)
+        rows = X if candidates is None or len(candidates) == len(X) else X[candidates]
+        choice = as_choice(selector.channel)
+        if self.weighted:
+            weights = stakes(choice, belief, targets)
+        else:
+            weights = np.full(len(targets), 1.0 / len(targets))
+        effective = Effective(belief, view, rows, targets, weights, self.exact)
+        moments, table = effective.moments()
+        seen = View(view.channel, effective.laws(moments), None, view.gain)
+        power = seen.budget(selector.power, belief, X, radius=selector.radius)
+        return -effective.costs(moments, table, power, solver=selector.solver)

@@ -1,0 +1,98 @@
+"""How much of a candidate's channel input is about the logits at a target: rho^2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from apm.belief import Belief
+from apm.posteriors.base import Posterior
+from apm.posteriors.covariance import KroneckerCovariance
+from apm.posteriors.gaussian import ScalarGaussian
+from apm.selectors.channels import View
+from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
+from channelcode.measures import EmpiricalPool
+
+RANK_RTOL = 1e-10  # eigenvalues this far below the largest are the direction a softmax ignores
+
+
+def shared_variance(belief: Belief, X: Any, targets: Any, view: View) -> Array:
+    """rho^2 of every candidate and target, `(n, t)` in [0, 1].
+
+    rho^2 is the part of the variance of the candidate's input L that the posterior explains by the
+    logits F at the target: `Cov(L,F) Cov(F)^+ Cov(F,L) / Var L`. On the line it is the squared
+    correlation; for a Kronecker covariance `(x'Bx*)^2 / (x'Bx x*'Bx*)`, whatever pair x contests.
+    A candidate without variance shares nothing.
+    """
+    posterior = belief.posterior
+    here, there = _design(belief, X), _design(belief, targets)
+    if isinstance(view.laws, EmpiricalPool) and belief.channel.dim == 1:
+        samples = belief.push(X).samples, belief.push(targets).samples  # type: ignore[attr-defined]
+        first, second = (draws - draws.mean(axis=1, keepdims=True) for draws in samples)
+        return _squared_cosines(first, second)
+    factor = _factor(posterior)
+    if factor is not None:
+        return _squared_cosines(here @ factor, there @ factor)
+    if view.pairs is None:
+        rule = "must be ContestedPair(), or the posterior's covariance Kronecker (Bohning)"
+        raise InvalidArgument("channel", rule, type(posterior).__name__)
+    return _pair_share(posterior, here, there, view)
+
+
+def _design(belief: Belief, X: Any) -> Array:
+    features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
+    if not belief.posterior.intercept:
+        return features
+    return np.concatenate((features, np.ones((len(features), 1))), axis=1)
+
+
+def _factor(posterior: Posterior) -> Array | None:
+    """F with Cov(l_x, l_x*) proportional to x'FF'x*, if there is one such matrix."""
+    if isinstance(posterior, ScalarGaussian):
+        return np.asarray(posterior.factor)
+    covariance = posterior.covariance
+    if isinstance(covariance, KroneckerCovariance):
+        values, vectors = np.linalg.eigh(covariance.inner)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+    return None
+
+
+def _squared_cosines(first: Array, second: Array) -> Array:
+    share = first @ second.T
+    share *= share
+    own = np.einsum("ij,ij->i", first, first)
+    other = np.einsum("ij,ij->i", second, second)
+    with np.errstate(divide="ignore"):
+        share *= np.where(own > 0, 1.0 / own, 0.0)[:, None]
+        share *= np.where(other > 0, 1.0 / other, 0.0)
+    return np.minimum(share, 1.0, out=share)  # Cauchy and Schwarz, up to rounding
+
+
+def _pair_share(posterior: Posterior, here: Array, there: Array, view: View) -> Array:
+    """rho^2 for any covariance `(k q, k q)`, candidates grouped by the pair they contest."""
+    classes, width = np.asarray(posterior.mean).shape
+    blocks = np.asarray(posterior.covariance).reshape(classes, width, classes, width)
+    centre = np.eye(classes) - 1.0 / classes
+    blocks = np.einsum("aibj,bc->aicj", blocks, centre, optimize=True)
+    image = np.einsum("tj,aicj->taic", there, blocks, optimize=True)  # Cov(theta_a, l*_c)
+    spread = np.einsum("ba,taic,ti->tbc", centre, image, there, optimize=True)
+    values, vectors = np.linalg.eigh(spread)
+    kept = values > RANK_RTOL * values[:, -1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = vectors * np.where(kept, 1.0 / np.sqrt(values), 0.0)[:, None, :]
+    white = np.einsum("taic,tcd->taid", image, inverse, optimize=True)
+    variance = view.laws.total_variance
+    pairs = view.pairs
+    share = np.zeros((len(here), len(there)))
+    if pairs is None:
+        return share
+    for first, second in np.unique(pairs, axis=0):
+        rows = np.flatnonzero((pairs[:, 0] == first) & (pairs[:, 1] == second))
+        difference = white[:, first] - white[:, second]
+        along = np.einsum("nq,tqd->ntd", here[rows], difference, optimize=True)
+        share[rows] = np.einsum("ntd,ntd->nt", along, along)
+    with np.errstate(divide="ignore"):
+        share *= np.where(variance > 0, 1.0 / variance, 0.0)[:, None]
+    return np.minimum(share, 1.0, out=share)
