@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -44,7 +45,7 @@ class Binomial(Channel):
             down = np.where(ones == self.trials, 0.0, (self.trials - ones) * pair[..., :1])
         return up + down
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         n, ones = self.trials, np.arange(self.trials + 1.0)
         choose = gammaln(n + 1.0) - gammaln(ones + 1.0) - gammaln(n - ones + 1.0)
         pair = self.link.log_prob(l)
@@ -52,6 +53,6 @@ class Binomial(Channel):
         possible = np.isfinite(pair).all(axis=-1, keepdims=True)  # so -inf can only be overflow
         return np.where(possible, saturated(combined), combined)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         inner = self.link.derivatives(l)
         return Derivatives(self._combined(inner.gradient), self._combined(inner.hessian))

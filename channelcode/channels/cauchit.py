@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +31,10 @@ class Cauchit(Channel):
     dim = 1
     num_outputs = 2
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         return np.stack([_log_cdf(-l), _log_cdf(l)], axis=-1)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         density = 1.0 / (np.pi * (1.0 + l * l))
         slope = -2.0 * l / (1.0 + l * l)  # d ln density / dl
         up = density / np.exp(_log_cdf(l))

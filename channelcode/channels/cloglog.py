@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +33,12 @@ class Cloglog(Channel):
     dim = 1
     num_outputs = 2
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         rate = _rate(l)
         event = np.where(l < _SERIES_BELOW, l - 0.5 * rate, log1mexp(-rate))
         return np.stack([saturated(-rate), event], axis=-1)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         rate = _rate(l)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             # d/dl ln(1 - exp(-r)) = r / (exp(r) - 1), r = exp(l); 1 - r/2 for tiny r

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,10 +55,10 @@ class DiscreteChannel(Channel):
     def inputs(self) -> Array:
         return self._inputs
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         return self._log_matrix[self._index(l)]
 
-    def _index(self, l: Array) -> Array:
+    def _index(self, l: Array) -> Any:
         if self.dim == 1:
             sorted_inputs = self._inputs[self._order]
             place = np.minimum(np.searchsorted(sorted_inputs, l), len(sorted_inputs) - 1)

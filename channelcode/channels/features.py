@@ -62,10 +62,10 @@ class Features(Channel):
             raise InvalidArgument("map", f"must return shape {expected}", f"shape {inner.shape}")
         return inner
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         return self.channel.log_prob(self._mapped(l))
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         if self._matrix is None:
             return numerical_derivatives(self, l)
         inner = self.channel.derivatives(self._mapped(l))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,12 +42,12 @@ class Lapse(Channel):
     def _floors(self) -> Array:
         return np.array([self.high, self.low])
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         span = np.log1p(-(self.low + self.high))
         with np.errstate(divide="ignore", under="ignore"):
             return np.logaddexp(np.log(self._floors()), span + self.channel.log_prob(l))
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         inner = self.channel.derivatives(l)
         log_inner = self.channel.log_prob(l)
         span = np.log1p(-(self.low + self.high))

@@ -38,7 +38,7 @@ class Link(Channel):
             if not callable(value) and not (name == "complement" and value is None):
                 raise InvalidArgument(name, "must be callable", value)
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         up = _response("function", self.function, l)
         with np.errstate(divide="ignore"):
             if self.complement is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -26,10 +27,10 @@ class Logistic(Channel):
     dim = 1
     num_outputs = 2
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         return np.stack([log_expit(-l), log_expit(l)], axis=-1)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         up, down = expit(l), expit(-l)
         curvature = -up * down
         return Derivatives(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Ordinal(Channel):
     array([0.2689, 0.4621, 0.2689])
     """
 
-    thresholds: tuple[float, ...]
+    thresholds: Any  # kept as a tuple of floats
     link: Channel = Logistic()
     dim = 1
 
@@ -36,8 +37,8 @@ class Ordinal(Channel):
     def num_outputs(self) -> int:
         return len(self.thresholds) + 1
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         return cell_log_prob(self.link, self.thresholds, l)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         return cell_derivatives(self, self.link, np.asarray(self.thresholds), l)

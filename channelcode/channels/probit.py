@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -30,11 +31,11 @@ class Probit(Channel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive("scale", self.scale))
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         z = l / self.scale
         return np.stack([log_ndtr(-z), log_ndtr(z)], axis=-1)
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         z = l / self.scale
         up, down = normal_hazard(z), normal_hazard(-z)
         gradient = np.stack([-down, up], axis=-1) / self.scale

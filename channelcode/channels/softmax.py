@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Softmax(Channel):
     def num_outputs(self) -> int:
         return self.num_classes
 
-    def log_prob(self, l: Array) -> Array:
+    def log_prob(self, l: Any) -> Array:
         top = np.argmax(l, axis=-1)[..., None]
         below = l - np.take_along_axis(l, top, axis=-1)
         with np.errstate(under="ignore"):
@@ -43,7 +44,7 @@ class Softmax(Channel):
         # the likeliest class is 1/(1 + others): log1p keeps its distance from certainty
         return below - np.log1p(others.sum(axis=-1, keepdims=True))
 
-    def derivatives(self, l: Array) -> Derivatives:
+    def derivatives(self, l: Any) -> Derivatives:
         p = self.prob(l)
         gradient = np.eye(self.num_classes) - p[..., None, :]
         hessian = p[..., :, None] * p[..., None, :] - p[..., None] * np.eye(self.num_classes)
