@@ -56,9 +56,9 @@ class Channel(ABC):
                     f"{cls.__name__}.{name} is derived from log_prob: do not override it"
                 )
         if "log_prob" in cls.__dict__:
-            cls.log_prob = _checked(cls.__dict__["log_prob"], checks_shape=True)
+            cls.log_prob = _checked(cls.__dict__["log_prob"], checks_values=True)
         if "derivatives" in cls.__dict__:
-            cls.derivatives = _checked(cls.__dict__["derivatives"], checks_shape=False)
+            cls.derivatives = _checked(cls.__dict__["derivatives"], checks_values=False)
 
     @property
     def inputs(self) -> Array | None:
@@ -140,7 +140,19 @@ def as_input(channel: Channel, l: ArrayLike) -> Array:
     return point
 
 
-def _checked(method: Callable[..., Any], *, checks_shape: bool) -> Callable[..., Any]:
+def _check_values(channel: Channel, point: Array, values: Array) -> None:
+    """Refuse log-probabilities of a wrong shape, and NaN, with the input that gave it."""
+    argument = f"{type(channel).__name__}.log_prob"
+    batch = point.shape if channel.dim == 1 else point.shape[:-1]
+    if values.shape != (*batch, channel.num_outputs):
+        rule = f"must return shape {(*batch, channel.num_outputs)} for l of shape {point.shape}"
+        raise InvalidArgument(argument, rule, f"shape {values.shape}")
+    undefined = np.isnan(values).any(axis=-1)
+    if undefined.any():
+        raise InvalidArgument(argument, "must not return NaN", f"nan at l = {point[undefined][0]}")
+
+
+def _checked(method: Callable[..., Any], *, checks_values: bool) -> Callable[..., Any]:
     """Wrap a subclass's method so that it receives checked input and returns the right shape."""
 
     @functools.wraps(method)
@@ -149,17 +161,11 @@ def _checked(method: Callable[..., Any], *, checks_shape: bool) -> Callable[...,
             if not hasattr(self, name):
                 raise TypeError(f"{type(self).__name__} must set {name}")
         point = as_input(self, l)
-        with np.errstate(over="ignore", under="ignore", divide="ignore"):  # tails: log 0 = -inf
+        with np.errstate(all="ignore"):  # tails: log 0 = -inf is meant, and NaN is refused below
             result = method(self, point)
-        if checks_shape:
+        if checks_values:
             result = np.asarray(result, dtype=np.float64)
-            batch = point.shape if self.dim == 1 else point.shape[:-1]
-            if np.shape(result) != (*batch, self.num_outputs):
-                raise InvalidArgument(
-                    f"{type(self).__name__}.log_prob",
-                    f"must return shape {(*batch, self.num_outputs)} for l of shape {point.shape}",
-                    f"shape {np.shape(result)}",
-                )
+            _check_values(self, point, result)
         return result
 
     return checked
