@@ -8,7 +8,8 @@ _LONGEST_VALUE = 200
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    """The value for a message; a phrase such as "shape (3,)" describes one and stands as it is."""
+    text = value if isinstance(value, str) and " " in value else repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
