@@ -59,6 +59,7 @@ def scalar_pool_information(
                 _tables(channel, mean, sigma, members, result)
     for i in np.flatnonzero(~(error <= ACCEPTED)):
         value[i], error[i], output[i] = scalar_information(channel, mean[i], sigma[i] ** 2)
+    value[sigma == 0] = 0.0
     ceiling = np.minimum(shannon(output), np.log(channel.num_outputs))
     value[:] = np.clip(value, 0.0, np.maximum(ceiling, 0.0))  # rounding only
     return result
