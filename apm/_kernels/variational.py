@@ -30,7 +30,7 @@ LONGEST = 3.0  # of a step in ln t: further than e^3 the model of the bound is n
 NOISE = 1e-13  # relative rounding of the evidence bound
 FLATTEST = 1e-3  # least curvature that an indefinite step divides by
 DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients,
-DIRECT_RATIO = 6  # and above this many rows for each of r columns: n^3 / 3 against 20 steps of n r^2
+DIRECT_RATIO = 6  # and above so many rows per column: n^3 / 3 against 20 steps of n r^2
 
 
 @kernel

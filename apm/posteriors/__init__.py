@@ -8,7 +8,7 @@ from apm.posteriors.covariance import (
     DiagonalCovariance,
     KroneckerCovariance,
 )
-from apm.posteriors.laplace import Laplace, ScalarLaplace, VectorLaplace
+from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.sampled import Sampled
 from apm.posteriors.structures import DiagonalHessian, FullHessian, KroneckerHessian, Structure
 from apm.posteriors.variational import VariationalLogistic
@@ -28,5 +28,4 @@ __all__ = [
     "ScalarLaplace",
     "Structure",
     "VariationalLogistic",
-    "VectorLaplace",
 ]

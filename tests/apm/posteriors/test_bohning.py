@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,8 +61,9 @@ def test_push_keeps_the_structure(rng: np.random.Generator) -> None:
 def test_two_classes_are_the_logistic_bound(rng: np.random.Generator) -> None:
     """K = 2: the difference of logits has precision lambda/2 I + X'X/4, the bound 1/4 on sigma'."""
     X, y = rng.standard_normal((9, 3)), rng.integers(0, 2, 9)
-    pool = Bohning(2, 0.4).fit(X, y)
-    variance = pool.pool(pool.project(X)).project([-1.0, 1.0]).variance
+    posterior = Bohning(2, 0.4).fit(X, y)
+    laws: Any = posterior.pool(posterior.project(X))
+    variance = laws.project([-1.0, 1.0]).variance
     precision = 0.2 * np.eye(3) + 0.25 * X.T @ X
     np.testing.assert_allclose(variance, np.einsum("ni,ij,nj->n", X, np.linalg.inv(precision), X))
 
