@@ -16,7 +16,8 @@ from channelcode.capacity.problem import Problem
 class Alphabet:
     """Letters `(n,)` or `(n, dim)`, transition matrix `(n, Y)`, entropies and costs `(n,)`.
 
-    `budget` is infinite when no letter law can break it.
+    Costs are shifted and scaled so that the cheapest letter costs 0 and the budget is 1, and
+    `scale` nats per unit cost become one; `budget` is infinite when no law can break it.
     """
 
     points: Array
@@ -25,24 +26,31 @@ class Alphabet:
     entropy: Array
     cost: Array
     budget: float
+    scale: float
 
     def start(self) -> Array:
-        """A law with every weight positive and its mean cost strictly below the budget."""
+        """The analytic centre: the law that maximises sum ln p_i + ln(budget - mean cost).
+
+        There p_i = 1 / (n + 1 - t + t c_i) for the t at which the weights sum to one.
+        """
         count = len(self.cost)
-        uniform = np.full(count, 1.0 / count)
-        spent = float(self.cost.mean())
-        if spent < self.budget:
-            return uniform if self.budget == np.inf or spent <= 0.9 * self.budget else uniform
-        cheap = self.cost == self.cost.min()
-        least = float(self.cost.min())
-        share = 0.5 * (self.budget - least) / (spent - least)
-        return share * uniform + (1.0 - share) * cheap / cheap.sum()
+        if self.budget == np.inf:
+            return np.full(count, 1.0 / count)
+        low, high = 0.0, count + 1.0
+        for _ in range(80):
+            t = 0.5 * (low + high)
+            if (1.0 / (count + 1.0 - t + t * self.cost)).sum() < 1.0:
+                low = t
+            else:
+                high = t
+        weights = 1.0 / (count + 1.0 - low + low * self.cost)
+        return weights / weights.sum()
 
     def gap(self, weights: Array, multiplier: float) -> float:
         """The KKT bound minus the information of `weights`, in nats."""
         output = weights @ self.matrix
         kkt = divergence(self.log_prob, output)
-        value = float(weights @ kkt)
+        value = float(weights[weights > 0] @ kkt[weights > 0])
         top = float((kkt - multiplier * self.cost).max())
         return top - value + (multiplier * self.budget if multiplier > 0 else 0.0)
 
@@ -100,13 +108,15 @@ def build(points: Array, log_prob: Array, cost: Array, budget: float) -> Alphabe
     if len(keep) < len(points):
         points, log_prob, matrix, cost = points[keep], log_prob[keep], matrix[keep], cost[keep]
     entropy = -plogp(log_prob).sum(axis=1)
+    limited = budget < np.inf
     return Alphabet(
         points,
         np.ascontiguousarray(log_prob),
         np.ascontiguousarray(matrix),
         entropy,
-        np.ascontiguousarray(cost if budget < np.inf else np.zeros(len(cost))),
-        float(budget),
+        (cost - least) / (budget - least) if limited else np.zeros(len(cost)),
+        1.0 if limited else np.inf,
+        1.0 / (budget - least) if limited else 0.0,
     )
 
 

@@ -49,6 +49,8 @@ def certify(
     else:
         upper, scope = _continuous_bound(problem, points, found, multiplier, tol)
     slack = ROUNDING * max(1.0, found.nats)
+    if multiplier > 0:
+        slack += EPSILON * multiplier * abs(problem.limits.budget)
     upper = min(upper + slack, float(np.log(problem.channel.num_outputs)))
     lower = max(0.0, lower - slack)
     return Bounds(lower, upper, scope, found)
@@ -58,9 +60,10 @@ def finite_bound(problem: Problem, output: Array, multiplier: float) -> tuple[fl
     """The upper bound over a finite alphabet: a maximum over its letters."""
     letters, matrix, cost = problem.alphabet()
     with np.errstate(divide="ignore"):
-        kkt = divergence(np.log(matrix), output) - multiplier * cost
-    constant = multiplier * problem.limits.budget if multiplier > 0 else 0.0
-    return float(kkt.max()) + constant, f"all {len(letters)} input letters"
+        kkt = divergence(np.log(matrix), output)
+    if multiplier > 0:
+        kkt = kkt - multiplier * (cost - problem.limits.budget)
+    return float(kkt.max()), f"all {len(letters)} input letters"
 
 
 def _continuous_bound(

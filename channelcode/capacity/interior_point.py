@@ -35,8 +35,9 @@ class InteriorPoint:
         alphabet = alphabet_of(problem)
         weights, multiplier, steps, gap = maximise(alphabet, tol=tol, max_steps=self.max_steps)
         points, masses = alphabet.expand(weights, multiplier, tol=tol)
+        price = multiplier * alphabet.scale
         return Proposal(
-            points, masses, multiplier, "InteriorPoint", steps, {"interior_gap_nats": gap}
+            points, masses, price, "InteriorPoint", steps, {"interior_gap_nats": gap}
         )
 
 

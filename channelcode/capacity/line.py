@@ -1,0 +1,98 @@
+"""Where to look on the real line: how far out, how finely, and for which maxima."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.information import safe_log_prob
+from channelcode.capacity.kkt import curve, kkt_function, local
+from channelcode.capacity.problem import Problem
+
+FARTHEST = 1e18  # stands for infinity where neither peak nor multiplier ends the line
+
+
+def reach(problem: Problem, output: Array, multiplier: float, value: float) -> tuple[float, bool]:
+    """A radius beyond which no input can break KKT, and whether that is proved.
+
+    As D(W||q) <= -ln min q, inputs with s (b(l) - P) above -ln min q - I cannot. The peak ends the
+    line too. Otherwise the radius is FARTHEST, and what lies beyond is taken as at the end.
+    """
+    peak = problem.limits.peak
+    positive = output[output > 0]
+    room = max(float(-np.log(positive.min())) - value, 0.0) + 1e-12
+    if multiplier <= 0 or problem.limits.cost is None:
+        return min(peak, FARTHEST), peak <= FARTHEST
+    if problem.limits.is_power:
+        radius = np.sqrt(problem.limits.budget + room / multiplier)
+        return float(min(peak, radius, FARTHEST)), min(peak, radius) <= FARTHEST
+    radius = 1.0
+    while radius < min(peak, FARTHEST):
+        ring = radius * np.array([-4.0, -2.0, -1.5, -1.0, 1.0, 1.5, 2.0, 4.0])
+        with np.errstate(all="ignore"):
+            cost = problem.cost(ring)
+        if (multiplier * (cost - problem.limits.budget) > room).all():
+            return min(radius, peak), False
+        radius *= 2.0
+    return min(peak, FARTHEST), peak <= FARTHEST
+
+
+def usable(problem: Problem, points: Array) -> Array:
+    """The inputs at which the channel returns numbers: a user's exp may overflow far out."""
+    log_prob = safe_log_prob(problem.channel, points)
+    return ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
+
+
+def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Array:
+    """Sorted inputs in [-radius, radius]: `fine` of them evenly where the channel bends, `wide`
+    ones spread geometrically over the rest, zero and both ends."""
+    budget = problem.limits.budget if problem.limits.is_power else 1.0
+    inner = min(radius, max(8.0, 4.0 * np.sqrt(min(budget, 1e6))))
+    even = np.linspace(-inner, inner, fine | 1)
+    unit = 1e-3 * min(inner, 1.0)
+    far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
+    far[-1] = radius
+    points = np.unique(np.concatenate([even, far, -far]))
+    keep = usable(problem, points)
+    if keep.all():
+        return points
+    # the run of usable inputs around the best known one, zero
+    centre = int(np.argmin(np.where(keep, np.abs(points), np.inf)))
+    bad = np.flatnonzero(~keep)
+    left = bad[bad < centre].max() + 1 if (bad < centre).any() else 0
+    right = bad[bad > centre].min() if (bad > centre).any() else len(points)
+    return points[left:right]
+
+
+def maxima(
+    problem: Problem, grid: Array, output: Array, multiplier: float, *, floor: float
+) -> tuple[Array, Array]:
+    """Local maxima of F above `floor`, refined by safeguarded Newton steps; points and values."""
+    values = kkt_function(problem, grid, output, multiplier)
+    values = np.where(np.isnan(values), -np.inf, values)
+    padded = np.concatenate([[-np.inf], values, [-np.inf]])
+    top = (padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]) & (values > floor)
+    index = np.flatnonzero(top)
+    if len(index) > 64:
+        index = np.sort(index[np.argsort(-values[index], kind="stable")[:64]])
+    if len(index) == 0:
+        return np.empty(0), np.empty(0)
+    left = grid[np.maximum(index - 1, 0)]
+    right = grid[np.minimum(index + 1, len(grid) - 1)]
+    point = grid[index].astype(np.float64)
+    best, best_value = point.copy(), values[index].copy()
+    budget = problem.limits.budget if multiplier > 0 else 0.0
+    for _ in range(8):
+        at = curve(local(problem, point), output, multiplier, budget)
+        slope, bend = at.gradient[:, 0], at.hessian[:, 0, 0]
+        better = at.value > best_value
+        best, best_value = np.where(better, point, best), np.maximum(at.value, best_value)
+        left, right = np.where(slope > 0, point, left), np.where(slope > 0, right, point)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = point - slope / bend
+        inside = (bend < 0) & (step > left) & (step < right)
+        following = np.where(inside, step, 0.5 * (left + right))
+        if np.all(np.abs(following - point) <= 1e-12 * (1.0 + np.abs(point))):
+            break
+        point = following
+    return best, best_value

@@ -1,0 +1,94 @@
+"""Operations on finite supports: gather neighbours, respect the budget, keep few atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.information import safe_log_prob
+from channelcode.capacity.problem import Problem
+
+
+def gather(
+    points: Array, weights: Array, spacing: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """Merge atoms closer than `spacing` into their centre of mass, heaviest first."""
+    order = np.argsort(-weights, kind="stable")
+    flat = points.reshape(len(points), -1)
+    reaches = spacing(points)
+    taken = np.zeros(len(points), dtype=bool)
+    centres, masses = [], []
+    for j in order:
+        if taken[j]:
+            continue
+        near = ~taken & (np.linalg.norm(flat - flat[j], axis=1) <= reaches[j])
+        taken |= near
+        mass = weights[near].sum()
+        centres.append(weights[near] @ flat[near] / mass)
+        masses.append(mass)
+    merged = np.array(centres).reshape(-1, *points.shape[1:])
+    masses = np.array(masses)
+    if points.ndim == 1:
+        order = np.argsort(merged)
+        merged, masses = merged[order], masses[order]
+    return merged, masses / masses.sum()
+
+
+def within_budget(
+    problem: Problem, points: Array, weights: Array, multiplier: float
+) -> tuple[Array, Array, float]:
+    """Scale the atoms (power) or shift mass to the cheapest (other costs) until the budget holds.
+
+    A budget that is far from used is not active: its multiplier becomes zero.
+    """
+    limit = problem.limits
+    if limit.cost is None:
+        return points, weights, 0.0
+    cost = problem.cost(points)
+    spent = float(weights @ cost)
+    if spent <= limit.budget:
+        idle = spent < limit.budget - 1e-3 * abs(limit.budget) and multiplier < 1e-13
+        return points, weights, 0.0 if idle else multiplier
+    if limit.is_power:
+        return points * np.sqrt(limit.budget / spent), weights, multiplier
+    cheapest = int(np.argmin(cost))
+    if spent > cost[cheapest]:
+        share = max(0.0, (limit.budget - cost[cheapest]) / (spent - cost[cheapest]))
+        weights = weights * share
+        weights[cheapest] += 1.0 - share
+    return points, weights, multiplier
+
+
+def few_atoms(problem: Problem, points: Array, weights: Array) -> tuple[Array, Array]:
+    """Drop atoms while output law and mean cost stay the same: at most |Y| + 1 remain.
+
+    A vector in the null space of (W', b) moves mass without changing either; it is followed, in
+    the direction that does not lose information, until a weight is zero (Caratheodory).
+    """
+    keep = weights > 0
+    points, weights = points[keep], weights[keep]
+    while len(weights) > 1:
+        log_prob = safe_log_prob(problem.channel, points)
+        prob = np.exp(log_prob)
+        cost = problem.cost(points)
+        columns = prob if problem.limits.cost is None else np.column_stack([prob, cost])
+        scale = np.abs(columns).max(axis=0)
+        columns = columns / np.where(scale > 0, scale, 1.0)
+        most = problem.channel.num_outputs + (1 if problem.limits.cost is not None else 0)
+        if len(weights) <= most:
+            break
+        direction = np.linalg.svd(columns.T)[2][-1]
+        with np.errstate(invalid="ignore"):
+            negentropy = np.where(prob > 0, prob * log_prob, 0.0).sum(axis=1)
+        if direction @ negentropy < 0:
+            direction = -direction
+        falling = direction < 0
+        ratio = np.where(falling, weights / np.where(falling, -direction, 1.0), np.inf)
+        first = int(np.argmin(ratio))
+        weights = np.maximum(weights + ratio[first] * direction, 0.0)
+        weights[first] = 0.0
+        keep = weights > 0
+        points, weights = points[keep], weights[keep] / weights.sum()
+    return points, weights
