@@ -26,8 +26,8 @@ def upper_tail(z: float) -> float:
 def owen_near(h: float, ratio: float) -> float:
     """T(h, a) for h >= 0 and 0 <= a <= 1, to 1e-16.
 
-    `T(h, a) = (1/2pi) int_0^a exp(-h^2 (1 + x^2)/2) / (1 + x^2) dx` by Gauss-Legendre: 12 nodes reach
-    rounding for a <= 1, 8 nodes for a <= 1/2, whatever h.
+    `T(h, a) = (1/2pi) int_0^a exp(-h^2 (1 + x^2)/2) / (1 + x^2) dx` by Gauss-Legendre: 12 nodes
+    reach rounding for a <= 1, 8 nodes for a <= 1/2, whatever h.
     """
     if h > FARTHEST:
         return 0.0
@@ -50,7 +50,8 @@ def owen_near(h: float, ratio: float) -> float:
 def wedge(h: float, t: float, tail_h: float) -> float:
     """T(h, t/h) for h >= 0 and any t, infinite t included; `tail_h` is Q(h).
 
-    It is the mass beyond the line at distance h between its foot and the ray through the point at t.
+    It is the mass beyond the line at distance h between its foot and the ray through the point at
+    t.
     """
     size = abs(t)
     if size <= h:

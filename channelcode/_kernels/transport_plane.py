@@ -1,4 +1,4 @@
-"""Laguerre cells of a standard Gaussian in the plane: exact masses, moments, and Newton's method."""
+"""Laguerre cells of a standard Gaussian in the plane: exact masses, and Newton's method."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def cell_edges(
 ) -> float:
     """Masses, first moments and mass derivatives of the cells argmax_j (<x,a_j> - v_j), x ~ N(0,I).
 
-    Fills `mass (m,)`, `moment (m, 2)` and `hessian (m, m)` (minus the derivative of the masses with
-    respect to v) and returns `E <X, a_j(X)> = sum over edges of |a_j - a_k| times the edge's mass`.
-    Each edge moves the mass beyond it from the cell on the origin's side to the other, so the masses
-    sum to one by construction.
+    Fills `mass (m,)`, `moment (m, 2)` and `hessian (m, m)` (minus the derivative of the masses
+    with respect to v) and returns `E <X, a_j(X)> = sum over edges of |a_j - a_k| times the edge's
+    mass`. Each edge moves the mass beyond it from the cell on the origin's side to the other, so
+    the masses sum to one by construction.
     """
     m = atoms.shape[0]
     lowest = 0
@@ -51,7 +51,7 @@ def cell_edges(
             left = -math.inf
             right = math.inf
             for l in range(m):
-                if l == j or l == k:
+                if l in (j, k):
                     continue
                 ex = atoms[l, 0] - atoms[j, 0]
                 ey = atoms[l, 1] - atoms[j, 1]
@@ -105,7 +105,7 @@ def _shadows(along: float, length: float, l: int, j: int, k: int) -> bool:
 
 @kernel
 def solve_laplacian(hessian: np.ndarray, right: np.ndarray, work: np.ndarray) -> bool:
-    """Solve `hessian @ x = right` in place with x[-1] = 0, for a graph Laplacian; False if singular."""
+    """Solve `hessian @ x = right` in place with x[-1] = 0 (a Laplacian); False if singular."""
     m = hessian.shape[0]
     n = m - 1
     for i in range(n):
@@ -160,7 +160,7 @@ def feed_starved(
     moment: np.ndarray,
     hessian: np.ndarray,
 ) -> float:
-    """Lower v_j of each cell with less than a tenth of its mass until it has between half and all."""
+    """Lower v_j of each cell with less than a tenth of its mass until it has half of it."""
     m = weights.shape[0]
     total = cell_edges(atoms, v, mass, moment, hessian)
     for _ in range(3):
@@ -249,6 +249,7 @@ def plane_newton(
     total = cell_edges(atoms, v, mass, moment, hessian)
     least = smallest(mass)
     if least < 0.01 * smallest(weights):
+        voronoi_start(atoms, v)
         total = feed_starved(atoms, weights, v, mass, moment, hessian)
         least = smallest(mass)
     residual = residual_of(mass, weights)
@@ -287,13 +288,25 @@ def plane_newton(
 
 
 @kernel
+def voronoi_start(atoms: np.ndarray, v: np.ndarray) -> None:
+    """The potential of the atoms' Voronoi cells: each holds its own atom, so none is empty."""
+    for j in range(atoms.shape[0]):
+        v[j] = 0.5 * (atoms[j, 0] * atoms[j, 0] + atoms[j, 1] * atoms[j, 1])
+
+
+@kernel
 def plane_pool(
-    covariance: np.ndarray, points: np.ndarray, weights: np.ndarray, potentials: np.ndarray
+    covariance: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    potentials: np.ndarray,
+    ordered: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """rho, gap, residual and steps for each covariance `(n, 2, 2)`, target `points (m, 2)`.
 
-    `potentials` is `(n, m)` to receive the potentials, or `(0, m)`. A candidate whose covariance has
-    rank one or zero is left with a gap of infinity, for the line formula.
+    `potentials` is `(n, m)` to receive the potentials, or `(0, m)`. A candidate whose covariance
+    has rank one or zero is left with a gap of infinity, for the line formula. In an `ordered` pool
+    each candidate is like the one before it and starts from its potential.
     """
     n = covariance.shape[0]
     m = points.shape[0]
@@ -302,7 +315,7 @@ def plane_pool(
     residual = np.zeros(n)
     steps = np.zeros(n, dtype=np.int64)
     atoms = np.empty((m, 2))
-    v = np.empty(m)
+    v = np.zeros(m)
     for c in range(n):
         if covariance[c, 0, 0] >= covariance[c, 1, 1]:
             first, second = 0, 1
@@ -323,8 +336,8 @@ def plane_pool(
         for j in range(m):
             atoms[j, 0] /= scale
             atoms[j, 1] /= scale
-            # Voronoi cells of the scaled atoms: each holds its own atom, so none is empty.
-            v[j] = 0.5 * (atoms[j, 0] * atoms[j, 0] + atoms[j, 1] * atoms[j, 1])
+        if c == 0 or not ordered:
+            voronoi_start(atoms, v)
         value, loss, worst, count = plane_newton(atoms, weights, v)
         rho[c] = scale * value
         gap[c] = scale * loss

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import line_cells, merge_atoms, damped_newton
+from channelcode._kernels.transport_cells import damped_newton, line_cells, merge_atoms
 
 MASS_TOLERANCE = 1e-11  # far below the error of the rule itself
 

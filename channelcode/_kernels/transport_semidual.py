@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport_flow import settle
 from channelcode._kernels.transport_plane import solve_laplacian
 
-MASS_TOLERANCE = 1e-15  # masses below this are rounding; their cost is below 1e-15 of the scale
 MAX_PASSES = 14
 QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use
 NEAR_POINTS = 24  # points near the edges that may move at first; all may if that fails
@@ -145,9 +145,10 @@ def approach(
 ) -> float:
     """Damped Newton until the cells' masses are within a few points of the weights.
 
-    The density of points near an edge is counted in a strip of half width `1 / reach[j, k]`, with a
-    triangular window. On return `v` is the best potential seen and `cell`, `best`, `second` and
-    the masses `filled` belong to it; returns the mass of points per unit of `best - second` near the edges.
+    The density of points near an edge is counted in a strip of half width `1 / reach[j, k]`, with
+    a triangular window. On return `v` is the best potential seen and `cell`, `best`, `second` and
+    the masses `filled` belong to it; returns the mass of points per unit of `best - second` near
+    the edges.
     """
     m, n = scores.shape
     hessian = np.empty((m, m))
@@ -226,192 +227,6 @@ def approach(
     for i in range(n):
         filled[cell[i]] += mass[i]
     return density
-
-
-@kernel
-def scan_cell(
-    scores: np.ndarray,
-    j: int,
-    owner: np.ndarray,
-    place: np.ndarray,
-    live: np.ndarray,
-    alive: int,
-    cheapest: np.ndarray,
-    entry: np.ndarray,
-) -> None:
-    """The cheapest live entry of cell j to move to each other cell."""
-    m = scores.shape[0]
-    for k in range(m):
-        cheapest[j, k] = math.inf
-        entry[j, k] = -1
-    for place_in_list in range(alive):
-        e = live[place_in_list]
-        if place[e] == j:
-            i = owner[e]
-            here = scores[j, i]
-            for k in range(m):
-                price = here - scores[k, i]
-                if price < cheapest[j, k] and k != j:
-                    cheapest[j, k] = price
-                    entry[j, k] = e
-
-
-@kernel
-def finish(
-    scores: np.ndarray,
-    excess: np.ndarray,
-    v: np.ndarray,
-    owner: np.ndarray,
-    place: np.ndarray,
-    amount: np.ndarray,
-    live: np.ndarray,
-    state: np.ndarray,
-    limit: int,
-) -> bool:
-    """Move mass along shortest paths between cells until no cell has an excess or a lack.
-
-    Entry e puts `amount[e]` of point `owner[e]` in cell `place[e]`; only the entries of `live` may move;
-    `state` is (entries, live entries). The assignment must be optimal for its own masses (each point
-    in its best cell for `v`). Shortest paths keep it optimal, so the end is the exact plan. False if
-    it runs out of moves, room or paths.
-    """
-    m = scores.shape[0]
-    cheapest = np.empty((m, m))
-    entry = np.empty((m, m), dtype=np.int64)
-    for j in range(m):
-        scan_cell(scores, j, owner, place, live, state[1], cheapest, entry)
-    distance = np.empty(m)
-    parent = np.empty(m, dtype=np.int64)
-    done = np.empty(m, dtype=np.bool_)
-    for _ in range(limit):
-        lack = 0.0
-        surplus = 0.0
-        for j in range(m):
-            done[j] = False
-            parent[j] = -1
-            distance[j] = 0.0 if excess[j] > MASS_TOLERANCE else math.inf
-            lack = max(lack, -excess[j])
-            surplus = max(surplus, excess[j])
-        if lack <= MASS_TOLERANCE or surplus <= MASS_TOLERANCE:
-            return True
-        sink = -1
-        for _ in range(m):
-            j = -1
-            for k in range(m):
-                if not done[k] and (j < 0 or distance[k] < distance[j]):
-                    j = k
-            if distance[j] == math.inf:
-                return False
-            done[j] = True
-            if excess[j] < -MASS_TOLERANCE:
-                sink = j
-                break
-            for k in range(m):
-                if not done[k] and entry[j, k] >= 0:
-                    longer = distance[j] + max(cheapest[j, k] + v[k] - v[j], 0.0)
-                    if longer < distance[k]:
-                        distance[k] = longer
-                        parent[k] = j
-        if sink < 0:
-            return False
-        far = distance[sink]
-        for j in range(m):
-            v[j] -= min(distance[j], far)
-        moved = -excess[sink]
-        k = sink
-        while parent[k] >= 0:
-            moved = min(moved, amount[entry[parent[k], k]])
-            k = parent[k]
-        moved = min(moved, excess[k])
-        excess[k] -= moved
-        excess[sink] += moved
-        k = sink
-        while parent[k] >= 0:
-            j = parent[k]
-            e = entry[j, k]
-            i = owner[e]
-            if amount[e] - moved > MASS_TOLERANCE:
-                if state[0] == amount.shape[0]:
-                    return False
-                amount[e] -= moved
-                e = state[0]
-                owner[e] = i
-                place[e] = k
-                amount[e] = moved
-                live[state[1]] = e
-                state[0] += 1
-                state[1] += 1
-            else:
-                place[e] = k
-                for l in range(m):
-                    if entry[j, l] == e:
-                        scan_cell(scores, j, owner, place, live, state[1], cheapest, entry)
-                        break
-            for l in range(m):
-                price = scores[k, i] - scores[l, i]
-                if l != k and price < cheapest[k, l]:
-                    cheapest[k, l] = price
-                    entry[k, l] = e
-            k = j
-    return False
-
-
-@kernel
-def settle(
-    scores: np.ndarray,
-    mass: np.ndarray,
-    weights: np.ndarray,
-    margin: float,
-    v: np.ndarray,
-    best: np.ndarray,
-    second: np.ndarray,
-    cell: np.ndarray,
-    filled: np.ndarray,
-    owner: np.ndarray,
-    place: np.ndarray,
-    amount: np.ndarray,
-    live: np.ndarray,
-    even: bool,
-) -> int:
-    """The plan from an assignment near it, moving only points within `margin` of an edge.
-
-    Equal masses go first in whole points, to weights rounded to whole points, so that only the last
-    moves split a point. Returns the number of entries, or -1.
-    """
-    m, n = scores.shape
-    state = np.empty(2, dtype=np.int64)
-    state[0] = n
-    alive = 0
-    excess = np.empty(m)
-    for j in range(m):
-        excess[j] = filled[j] - weights[j]
-    for i in range(n):
-        owner[i] = i
-        place[i] = cell[i]
-        amount[i] = mass[i]
-    for i in range(n):
-        live[alive] = i
-        alive += 1 if best[i] - second[i] <= margin else 0
-    state[1] = alive
-    limit = 64 * (n + m)
-    if even:
-        rounded = np.empty(m)
-        filled = 0.0
-        whole = 0.0
-        for j in range(m):
-            filled += weights[j] * n
-            count = round(filled) - whole
-            whole += count
-            rounded[j] = weights[j] - count / n
-            # Whole numbers of points, exactly, so that no rounding is moved about.
-            excess[j] = round((excess[j] + rounded[j]) * n) / n
-        if not finish(scores, excess, v, owner, place, amount, live, state, limit):
-            return -1
-        for j in range(m):
-            excess[j] -= rounded[j]
-    if not finish(scores, excess, v, owner, place, amount, live, state, limit):
-        return -1
-    return state[0]
 
 
 @kernel
@@ -505,8 +320,9 @@ def samples_pool(
     """The largest correlation of each candidate's equally weighted samples with the atoms.
 
     `scores (n, m, s)` are <x_i, y_j>, `gram (n, m, m)` and `centre (n, m)` their covariances and
-    means over the samples, which only guide the start. Returns the value of the exact plan and of the dual potential, `(n,)` each: equal up to
-    rounding; an infinite gap marks a candidate that ran out of moves.
+    means over the samples, which only guide the start. Returns the value of the exact plan and of
+    the dual potential, `(n,)` each: equal up to rounding; an infinite gap marks a candidate that
+    ran out of moves.
     """
     candidates, m, size = scores.shape
     primal = np.empty(candidates)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import merge_atoms, damped_newton
+from channelcode._kernels.transport_cells import damped_newton, merge_atoms, slab_cells
 
 MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
 COARSEST = 0.8  # step of the rule; finer where the cells turn sharply across the slabs
@@ -18,9 +18,10 @@ FINEST = 0.1
 def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> float:
     """Rotate atoms in R^3 so that no two differ mostly along the last axis; returns a step.
 
-    An edge whose normal makes the angle b with the last axis has a mass that varies across the slabs
-    like a Gaussian of deviation tan b. Of the `directions` the one with the largest least angle becomes
-    the axis, and the step makes the trapezoid error exp(-(2 pi tan b / step)^2 / 2), below 1e-14.
+    An edge whose normal makes the angle b with the last axis has a mass that varies across the
+    slabs like a Gaussian of deviation tan b. Of the `directions` the one with the largest least
+    angle becomes the axis, and the step makes the trapezoid error exp(-(2 pi tan b / step)^2 / 2),
+    below 1e-14.
     """
     m = atoms.shape[0]
     chosen = 0
@@ -110,3 +111,35 @@ def slab_pool(
             for j in range(m):
                 potentials[c, j] = scale * v[group[j]]
     return rho, residual, steps
+
+
+@kernel
+def slab_bounds(
+    factors: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    directions: np.ndarray,
+    potentials: np.ndarray,
+) -> np.ndarray:
+    """E max_j(<Z,y_j> - v_j) + w'v for each factor `(n, 3, 3)` and its own v, at least rho."""
+    n = factors.shape[0]
+    m = points.shape[0]
+    out = np.empty(n)
+    atoms = np.empty((m, 3))
+    v = np.empty(m)
+    mass = np.empty(m)
+    hessian = np.empty((m, m))
+    for c in range(n):
+        for j in range(m):
+            v[j] = potentials[c, j]
+            for d in range(3):
+                total = 0.0
+                for e in range(3):
+                    total += factors[c, e, d] * points[j, e]
+                atoms[j, d] = total
+        step = lay_slabs(atoms, directions)
+        value = slab_cells(atoms, v, step, mass, hessian)
+        for j in range(m):
+            value += weights[j] * v[j]
+        out[c] = value
+    return out

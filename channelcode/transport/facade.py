@@ -51,10 +51,10 @@ class Auto(Solver):
 def w2(mu: Measure, nu: Measure, *, solver: Solver | None = None) -> TransportResult:
     """The squared 2-Wasserstein distance of two laws, with proof.
 
-    `W2^2(mu, nu) = min E|X - Y|^2` over couplings of mu and nu (the paper's W_p with p = 2, section 3).
-    Any pair of `DiscreteMeasure`, `Empirical` and `Gaussian` laws of one dimension, in either order.
-    `solver=None` chooses by structure. A solve that does not reach its tolerance raises
-    `NotConverged` with the result attached.
+    `W2^2(mu, nu) = min E|X - Y|^2` over couplings of mu and nu (the paper's W_p with p = 2,
+    section 3). Any pair of `DiscreteMeasure`, `Empirical` and `Gaussian` laws of one dimension, in
+    either order. `solver=None` chooses by structure. A solve that does not reach its tolerance
+    raises `NotConverged` with the result attached.
 
     >>> from channelcode.measures import DiscreteMeasure, Gaussian
     >>> result = w2(Gaussian(0.0, 1.0), DiscreteMeasure.symmetric(1.0))

@@ -34,8 +34,8 @@ def normal_cuts(weights: Array) -> Array:
 def line_constant(atoms: Array, weights: Array) -> float:
     """rho_1 = max E<L,T> for L ~ N(0,1): the one constant that a target on the line needs.
 
-    With sorted atoms and z_j as in `normal_cuts`, `rho_1 = sum_j (y_{j+1} - y_j) phi(z_j)`, which is
-    the sum of theory section 3 by parts: no term is negative, so nothing cancels. For two atoms
+    With sorted atoms and z_j as in `normal_cuts`, `rho_1 = sum_j (y_{j+1} - y_j) phi(z_j)`, which
+    is the sum of theory section 3 by parts: no term is negative, so nothing cancels. For two atoms
     at -t and t it is `t sqrt(2/pi)`, Corollary 3.2.1.
 
     >>> round(line_constant(np.array([-1.0, 1.0]), np.array([0.5, 0.5])) ** 2 * np.pi, 12)
@@ -66,7 +66,7 @@ def monotone_plan(a: Array, b: Array) -> MonotonePlan:
 
 
 def monotone_potentials(x: Array, a: Array, y: Array, b: Array) -> tuple[Array, Array]:
-    """Convex conjugate potentials f, g of sorted laws: `f_i + g_j >= x_i y_j`, tight on the plan."""
+    """Conjugate potentials f, g of sorted laws: `f_i + g_j >= x_i y_j`, tight on the plan."""
     below_a, below_b = np.cumsum(a), np.cumsum(b)
     below_a[-1] = below_b[-1] = 1.0
     last = np.minimum(np.searchsorted(below_b, below_a), len(b) - 1)
@@ -103,7 +103,7 @@ def _gaussian_to_atoms(mu: Gaussian, nu: DiscreteMeasure) -> TransportResult:
     # Potential of <L,T>: v rises by (y_{j+1} - y_j) sigma z_j from atom to atom.
     # Beyond 40 deviations the mass underflows: an atom without mass gets a finite potential too.
     correlation = np.concatenate(([0.0], np.cumsum(steps * deviation * np.clip(cuts, -40, 40))))
-    bound = _correlation_bound(atoms, weights, correlation, float(deviation))
+    bound = correlation_bound(atoms, weights, correlation, float(deviation))
     lower = min(squared, max(shift + mu.covariance + nu.covariance - 2 * bound, 0.0))
     # |x - y|^2 for the laws as given: the cross term of the mean shift goes to the potential.
     offset = mu.mean - nu.mean
@@ -121,8 +121,8 @@ def _gaussian_to_atoms(mu: Gaussian, nu: DiscreteMeasure) -> TransportResult:
     )
 
 
-def _correlation_bound(atoms: Array, weights: Array, v: Array, deviation: float) -> float:
-    """E max_j (sigma X y_j - v_j) + w'v for X ~ N(0,1): at least rho, whatever v (the semi-dual)."""
+def correlation_bound(atoms: Array, weights: Array, v: Array, deviation: float) -> float:
+    """E max_j (sigma X y_j - v_j) + w'v for X ~ N(0,1): at least rho, whatever v."""
     line, cuts = upper_envelope(deviation * atoms, v)
     edges = np.concatenate(([-np.inf], cuts, [np.inf]))
     mass = np.diff(ndtr(edges))
@@ -131,7 +131,7 @@ def _correlation_bound(atoms: Array, weights: Array, v: Array, deviation: float)
 
 
 def upper_envelope(slope: Array, intercept: Array) -> tuple[np.ndarray, Array]:
-    """The lines `slope_j x - intercept_j` on their maximum, from left to right, and where they meet."""
+    """The lines `slope_j x - intercept_j` on their maximum, left to right, and where they meet."""
     order = np.lexsort((intercept, slope))
     kept: list[int] = []
     cuts: list[float] = []

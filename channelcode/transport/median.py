@@ -45,14 +45,14 @@ class Median(Solver):
     """Prop. 3.2 as a solver: a discrete law on the line against B_t."""
 
     def accepts(self, mu: Measure, nu: Measure) -> bool:
-        return (
-            isinstance(mu, DiscreteMeasure) and mu.dim == 1 and symmetric_radius(nu) is not None
-        )
+        return isinstance(mu, DiscreteMeasure) and mu.dim == 1 and symmetric_radius(nu) is not None
 
     def solve(self, mu: Measure, nu: Measure) -> TransportResult:
         started = perf_counter()
+        if not isinstance(mu, DiscreteMeasure) or not isinstance(nu, DiscreteMeasure):
+            raise InvalidArgument("solver", "must accept the pair of laws", self)
         radius = symmetric_radius(nu)
-        if radius is None or not isinstance(mu, DiscreteMeasure):
+        if radius is None:
             raise InvalidArgument("solver", "must accept the pair of laws", self)
         order = np.argsort(mu.atoms, kind="stable")
         x, a = mu.atoms[order], mu.weights[order]

@@ -16,8 +16,7 @@ from channelcode.transport.result import Potentials, TransportResult, cell_plan
 from channelcode.transport.solver import Solver
 
 MOST_ATOMS = 64  # a step costs m^3: beyond, the quasi-Monte Carlo rule is cheaper
-GAP_RTOL = 1e-11  # of sqrt(tr S tr Cov T), the size of rho: rounding in the cell masses leaves 1e-13
-TABLE_SIZE = 10_000  # pools from this size on are interpolated
+GAP_RTOL = 1e-11  # of sqrt(tr S tr Cov T), the size of rho; rounding in the masses leaves 1e-13
 
 
 def plane_correlations(covariance: Array, target: Reduced) -> Array:
@@ -26,16 +25,16 @@ def plane_correlations(covariance: Array, target: Reduced) -> Array:
         from channelcode.transport.quasi import quasi_correlations
 
         return quasi_correlations(covariance, target)
-    if len(covariance) >= TABLE_SIZE:
-        from channelcode.transport.table import table_correlations
-
-        return table_correlations(covariance, target)
     return exact_correlations(covariance, target)
 
 
-def exact_correlations(covariance: Array, target: Reduced) -> Array:
-    """rho(S) by one Newton solve for each covariance; `NotConverged` names the worst."""
-    rho, gap, residual, _, _ = solve_plane(covariance, target, potentials=False)
+def exact_correlations(covariance: Array, target: Reduced, *, ordered: bool = False) -> Array:
+    """rho(S) by one Newton solve for each covariance; `NotConverged` names the worst.
+
+    `ordered` says that neighbours in the stack are alike, so that each solve may start from the
+    last.
+    """
+    rho, gap, residual, _, _ = solve_plane(covariance, target, potentials=False, ordered=ordered)
     allowed = _allowed(covariance, target)
     worst = int(np.argmax(gap - allowed))
     if not gap[worst] <= allowed[worst]:
@@ -46,7 +45,7 @@ def exact_correlations(covariance: Array, target: Reduced) -> Array:
 
 
 def solve_plane(
-    covariance: Array, target: Reduced, *, potentials: bool
+    covariance: Array, target: Reduced, *, potentials: bool, ordered: bool = False
 ) -> tuple[Array, Array, Array, np.ndarray, Array]:
     """rho, gap in rho, residual of the masses, steps, and potentials of <L,T> (or none)."""
     from channelcode._kernels.transport_plane import plane_pool
@@ -56,14 +55,14 @@ def solve_plane(
     stack = np.ascontiguousarray(covariance)
     if not stack.flags.writeable:
         stack = stack.copy()
-    rho, gap, residual, steps = plane_pool(stack, points, weights, room)
+    rho, gap, residual, steps = plane_pool(stack, points, weights, room, ordered)
     for c in np.flatnonzero(np.isinf(gap)):
         rho[c], gap[c] = _rank_one(stack[c], target, room[c] if potentials else None)
     return rho, gap, residual, steps, room
 
 
 def _rank_one(covariance: Array, target: Reduced, potential: Array | None) -> tuple[float, float]:
-    """rho of a covariance without area, by the line formula, and what its second eigenvalue adds."""
+    """rho of a covariance of rank one by the line formula, and what its rounding may add."""
     values, vectors = np.linalg.eigh(covariance)
     deviation = np.sqrt(max(values[1], 0.0))
     along, across = target.points @ vectors[:, 1], target.points @ vectors[:, 0]
@@ -88,9 +87,9 @@ def _allowed(covariance: Array, target: Reduced) -> Array:
 class Plane(Solver):
     """A Gaussian against atoms that span a plane, in any dimension (every three-atom target).
 
-    `rho(S) = min_v E max_j(<Z,y_j> - v_j) + w'v` by Newton's method; the masses, moments and edges of
-    the cells are exact (theory, section 3). `stats.details["residual"]` is the largest error of a
-    cell's mass.
+    `rho(S) = min_v E max_j(<Z,y_j> - v_j) + w'v` by Newton's method; the masses, moments and edges
+    of the cells are exact (theory, section 3). `stats.details["residual"]` is the largest error of
+    a cell's mass.
     """
 
     def accepts(self, mu: Measure, nu: Measure) -> bool:

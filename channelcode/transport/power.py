@@ -104,5 +104,3 @@ def _piece(a: float, b: float, kink: float, order: float) -> float:
 def _mass(a: float, b: float) -> float:
     """Phi(b) - Phi(a) from the nearer tail."""
     return float(ndtr(-a) - ndtr(-b)) if a > 0 else float(ndtr(b) - ndtr(a))
-
-

@@ -17,7 +17,8 @@ from channelcode.transport.solver import Solver
 class Projection(Solver):
     """A target whose atoms lie on a line (or in a point), in R^k: the line case after projection.
 
-    With u the unit direction of the atoms, `W2^2(p, T) = W2^2(u'p, u'T) + E|L - m_T|^2 off the line`.
+    With u the unit direction of the atoms, `W2^2(p, T) = W2^2(u'p, u'T) + E|L - m_T|^2 off the
+    line`.
     """
 
     def accepts(self, mu: Measure, nu: Measure) -> bool:

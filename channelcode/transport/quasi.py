@@ -27,8 +27,8 @@ COVERAGE = 0.999
 def normal_nodes(dim: int, points: int, replicates: int, seed: int) -> Array:
     """Scrambled Sobol points mapped to N(0, I), `(replicates * points, dim)`.
 
-    Each replicate is an independent scramble: half of `points` (a power of two) from the engine, the
-    other half their mirror images, then scaled so that the covariance is the identity. So
+    Each replicate is an independent scramble: half of `points` (a power of two) from the engine,
+    the other half their mirror images, then scaled so that the covariance is the identity. So
     polynomials up to degree three are integrated exactly, and what is left falls faster.
     """
     from scipy.stats import qmc
@@ -73,7 +73,8 @@ def check_residual(residual: Array) -> None:
     worst = int(np.argmax(residual))
     if not residual[worst] <= RESIDUAL:
         raise NotConverged(
-            f"candidate {worst} of the pool left {residual[worst]:.3g} of its mass unplaced", residual
+            f"candidate {worst} of the pool left {residual[worst]:.3g} of its mass unplaced",
+            residual,
         )
 
 
@@ -101,7 +102,7 @@ def _solve_pool(
 def statistical_bound(
     covariance: Array, target: Reduced, v: Array, rule: QuasiMonteCarlo
 ) -> tuple[float, float]:
-    """E max_j(<Z,y_j> - v_j) + w'v, an upper bound on rho, and its standard error, by replicates."""
+    """E max_j(<Z,y_j> - v_j) + w'v, at least rho, and its standard error, by replicates."""
     from channelcode._kernels.transport_quasi import replicate_values, sort_atoms, turn_apart
 
     atoms = np.ascontiguousarray(target.points @ factor_of(covariance[None])[0])
@@ -110,9 +111,7 @@ def statistical_bound(
     turn_apart(atoms, directions_in(target.rank))
     sort_atoms(atoms, order)
     values = np.zeros(rule.replicates)
-    replicate_values(
-        atoms, np.ascontiguousarray(v[order]), target.weights[order], nodes, values
-    )
+    replicate_values(atoms, np.ascontiguousarray(v[order]), target.weights[order], nodes, values)
     return float(values.mean()), float(values.std(ddof=1)) / np.sqrt(rule.replicates)
 
 

@@ -46,7 +46,8 @@ def reduce_target(target: DiscreteMeasure) -> Reduced:
     atoms = target.points[carried]
     distinct, inverse = np.unique(atoms, axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
-    weights = np.bincount(inverse, weights=target.weights[carried], minlength=len(distinct))
+    weights = np.zeros(len(distinct))
+    np.add.at(weights, inverse, target.weights[carried])
     groups = np.full(len(carried), -1)
     groups[carried] = inverse
     mean = weights @ distinct

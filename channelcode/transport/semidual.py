@@ -21,7 +21,7 @@ GAP_RTOL = 1e-12  # of the second moments; the exact finish leaves about 1e-15
 
 
 def samples_squared(samples: Array, target: Reduced) -> Array:
-    """W2^2 of equally weighted samples `(n, s, k)` to a reduced target, exact on the points, `(n,)`.
+    """W2^2 of equally weighted samples `(n, s, k)` to a reduced target, exact on them, `(n,)`.
 
     `W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`.
     """
@@ -103,7 +103,9 @@ def _solve(mu: DiscreteMeasure, nu: DiscreteMeasure) -> TransportResult:
         return EarthMover().solve(mu, nu)
     inner = coo_array((amount[:count], (owner[:count], place[:count])), shape=(n, m)).tocsr()
     # Equal atoms were solved as one: each takes its share of what they carry together.
-    plan = csr_array(_shares(groups, mu.weights, n).T @ inner @ _shares(target.groups, nu.weights, m))
+    plan = csr_array(
+        _shares(groups, mu.weights, n).T @ inner @ _shares(target.groups, nu.weights, m)
+    )
     x, y, shift = centred(mu, nu)
     cost = squared_distances(x, y)
     squares = (y**2).sum(axis=1)
@@ -134,7 +136,7 @@ def _solve(mu: DiscreteMeasure, nu: DiscreteMeasure) -> TransportResult:
 
 
 def reduce_source(law: DiscreteMeasure) -> tuple[Array, Array, np.ndarray]:
-    """Distinct points with mass, their masses, and for each given point its row (-1 without mass)."""
+    """Distinct points with mass, their masses, and for each given point its row (-1: no mass)."""
     carried = law.weights > 0
     points, inverse = np.unique(law.points[carried], axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
@@ -143,11 +145,12 @@ def reduce_source(law: DiscreteMeasure) -> tuple[Array, Array, np.ndarray]:
         points, inverse = law.points[carried], np.arange(len(points))
     groups = np.full(len(carried), -1)
     groups[carried] = inverse
-    masses = np.bincount(inverse, weights=law.weights[carried], minlength=len(points))
+    masses = np.zeros(len(points))
+    np.add.at(masses, inverse, law.weights[carried])
     return np.ascontiguousarray(points), masses, groups
 
 
-def _shares(groups: np.ndarray, weights: Array, size: int):  # noqa: ANN202  a SciPy sparse array
+def _shares(groups: np.ndarray, weights: Array, size: int):
     """`(size, n)`: the part of each group's mass that each of its members carries."""
     from scipy.sparse import csr_array
 

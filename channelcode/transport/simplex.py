@@ -35,7 +35,7 @@ def expected_maximum(count: int) -> float:
 
 
 def simplex_radius(target: Reduced) -> float | None:
-    """a, if the atoms are `a (e_k - 1/K)` up to a rigid motion with equal weights; None otherwise."""
+    """a, if the atoms are `a (e_k - 1/K)` up to a rigid motion, equally weighted; else None."""
     size = len(target.weights)
     if target.rank != size - 1 or np.ptp(target.weights) > SHAPE_RTOL:
         return None

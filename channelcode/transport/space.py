@@ -58,10 +58,11 @@ def solve_space(
 class Space(Solver):
     """A Gaussian against atoms that span three dimensions.
 
-    The value is deterministic: cells in parallel planes are exact (erf and Owen's T), and the trapezoid
-    rule across the planes converges geometrically, to about 1e-12. That rate is not proved, so the
-    bounds are those of `QuasiMonteCarlo` at the potential found: a 99.9% interval from independent
-    scrambles, `stats.details["error"]` its standard error, and the status `BOUND_ONLY`.
+    The value is deterministic: cells in parallel planes are exact (erf and Owen's T), and the
+    trapezoid rule across the planes converges geometrically, to about 1e-12. That rate is not
+    proved, so the bounds are those of `QuasiMonteCarlo` at the potential found: a 99.9% interval
+    from independent scrambles, `stats.details["error"]` its standard error, and the status
+    `BOUND_ONLY`.
     """
 
     def __init__(self, *, check: QuasiMonteCarlo | None = None) -> None:

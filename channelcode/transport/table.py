@@ -1,0 +1,153 @@
+"""Large planar pools: rho interpolated in the two shape variables, with error control."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.transport.plane import exact_correlations
+from channelcode.transport.reduction import Reduced
+
+TABLE_SIZE = 10_000  # pools from this size on are interpolated
+DEGREE = 9  # of the Chebyshev polynomials in each variable of a patch
+TOLERANCE = 1e-7  # of rho, relative to sqrt(tr S tr Cov T), asked of every patch
+FIRST_PATCHES = (4, 8)  # in the spread u and in the angle, before any is split
+DEEPEST = 2  # halvings of a patch; what is left beyond is solved exactly
+WORTH = 1.0  # a patch is built if it serves this many times the solves that it costs
+
+
+class Shapes(NamedTuple):
+    """Covariances in the plane up to scale: `u = sqrt(least eigenvalue / trace)` and an angle."""
+
+    size: Array  # sqrt(trace)
+    spread: Array  # u, from 0 (rank one) to sqrt(1/2) (isotropic)
+    angle: Array  # of (S_11 - S_22, 2 S_12), from -pi to pi
+
+
+def shapes_of(covariance: Array) -> Shapes:
+    """The scale and the two shape variables of `(n, 2, 2)` covariances."""
+    first, second, mixed = covariance[:, 0, 0], covariance[:, 1, 1], covariance[:, 0, 1]
+    trace = first + second
+    safe = np.where(trace > 0, trace, 1.0)
+    x, y = (first - second) / safe, 2 * mixed / safe
+    radius = np.minimum(np.hypot(x, y), 1.0)
+    return Shapes(np.sqrt(np.maximum(trace, 0.0)), np.sqrt(0.5 * (1 - radius)), np.arctan2(y, x))
+
+
+def covariances_of(spread: Array, angle: Array) -> Array:
+    """Covariances of trace one with the given shape variables, `(n, 2, 2)`."""
+    radius = 1 - 2 * spread**2
+    x, y = radius * np.cos(angle), radius * np.sin(angle)
+    return 0.5 * np.stack((1 + x, y, y, 1 - x), axis=-1).reshape(-1, 2, 2)
+
+
+@cache
+def chebyshev_rule(degree: int) -> tuple[Array, Array]:
+    """The Chebyshev points on [-1, 1] and the matrix from values there to coefficients."""
+    count = degree + 1
+    k = np.arange(count)
+    points = np.cos(np.pi * (k + 0.5) / count)
+    to_coefficients = 2 / count * np.cos(np.pi * np.outer(k, k + 0.5) / count)
+    to_coefficients[0] *= 0.5
+    return points, to_coefficients
+
+
+def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array]:
+    """rho(S) for each covariance `(n, 2, 2)` and a bound on its error, by interpolation.
+
+    `rho` is sqrt(tr S) times an analytic function of (u, angle) away from the rank-one shapes (u =
+    0) that tie two atoms. Patches in these variables hold a Chebyshev interpolant; a patch whose
+    last coefficients exceed `TOLERANCE` is split in four, and candidates in patches that serve too
+    few are solved exactly (their error is zero here).
+    """
+    shapes = shapes_of(covariance)
+    rho = np.zeros(len(covariance))
+    error = np.zeros(len(covariance))
+    alone: list[np.ndarray] = []
+    scale = np.sqrt(target.variance)
+    points, to_coefficients = chebyshev_rule(DEGREE)
+    worth = WORTH * len(points) ** 2
+    pending = _first_patches(shapes)
+    while pending:
+        keep = [patch for patch in pending if len(patch[2]) >= worth and patch[3] <= DEEPEST]
+        alone += [patch[2] for patch in pending if len(patch[2]) < worth or patch[3] > DEEPEST]
+        pending = []
+        if not keep:
+            break
+        values = _solve_patches(keep, points, target)
+        for (low, high, index, depth), at_points in zip(keep, values):
+            coefficients = to_coefficients @ at_points @ to_coefficients.T
+            tail = np.abs(coefficients[-2:]).sum() + np.abs(coefficients[:, -2:]).sum()
+            if tail > TOLERANCE * scale:
+                pending += _split(low, high, index, depth, shapes)
+                continue
+            value = _evaluate(coefficients, low, high, shapes, index)
+            rho[index] = shapes.size[index] * value
+            error[index] = shapes.size[index] * tail
+    if alone:
+        index = np.concatenate(alone)
+        rho[index] = exact_correlations(covariance[index], target)
+    return rho, error
+
+
+Patch = tuple[Array, Array, np.ndarray, int]  # lower corner, upper corner, candidates, depth
+
+
+def _first_patches(shapes: Shapes) -> list[Patch]:
+    rows, columns = FIRST_PATCHES
+    heights, widths = np.sqrt(0.5) / rows, 2 * np.pi / columns
+    row = np.minimum((shapes.spread / heights).astype(int), rows - 1)
+    column = np.clip(((shapes.angle + np.pi) / widths).astype(int), 0, columns - 1)
+    cell = row * columns + column
+    order = np.argsort(cell, kind="stable")
+    groups = np.split(order, np.searchsorted(cell[order], np.arange(1, rows * columns)))
+    patches = []
+    for number, index in enumerate(groups):
+        i, j = divmod(number, columns)
+        low = np.array([i * heights, -np.pi + j * widths])
+        patches.append((low, low + [heights, widths], index, 0))
+    return [patch for patch in patches if len(patch[2])]
+
+
+def _split(low: Array, high: Array, index: np.ndarray, depth: int, shapes: Shapes) -> list[Patch]:
+    middle = 0.5 * (low + high)
+    upper_row = shapes.spread[index] >= middle[0]
+    upper_column = shapes.angle[index] >= middle[1]
+    patches = []
+    for row in (False, True):
+        for column in (False, True):
+            part = index[(upper_row == row) & (upper_column == column)]
+            if len(part):
+                side = np.array([row, column])
+                corner = np.where(side, middle, low)
+                patches.append((corner, np.where(side, high, middle), part, depth + 1))
+    return patches
+
+
+def _solve_patches(patches: list[Patch], points: Array, target: Reduced) -> Array:
+    """rho at the Chebyshev points of every patch, `(patches, p, p)`, in one batch."""
+    low = np.array([patch[0] for patch in patches])
+    high = np.array([patch[1] for patch in patches])
+    nodes = 0.5 * (low + high)[:, None, :] + 0.5 * (high - low)[:, None, :] * points[:, None]
+    spread = np.repeat(nodes[:, :, None, 0], len(points), axis=2)
+    angle = np.repeat(nodes[:, None, :, 1], len(points), axis=1)
+    # Back and forth through each patch, so that every node is next to the one before.
+    angle[:, 1::2] = angle[:, 1::2, ::-1]
+    nodes_in_order = covariances_of(spread.ravel(), angle.ravel())
+    solved = exact_correlations(nodes_in_order, target, ordered=True).reshape(spread.shape)
+    solved[:, 1::2] = solved[:, 1::2, ::-1].copy()
+    return solved
+
+
+def _evaluate(
+    coefficients: Array, low: Array, high: Array, shapes: Shapes, index: np.ndarray
+) -> Array:
+    from channelcode._kernels.transport_table import chebyshev_values
+
+    centre, half = 0.5 * (low + high), 0.5 * (high - low)
+    first = (shapes.spread[index] - centre[0]) / half[0]
+    second = (shapes.angle[index] - centre[1]) / half[1]
+    return chebyshev_values(np.ascontiguousarray(coefficients), first, second)
