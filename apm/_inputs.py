@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 
+SMALL = 4096  # entries whose check costs less than the care against overflow
 Matrix = NDArray[np.floating[Any]]
 _RESHAPE = "must have two axes: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one example"
 
@@ -48,16 +49,21 @@ def as_row(x: ArrayLike, argument: str = "x") -> Array:
     row = np.asarray(x)
     if row.ndim == 1:
         row = row[None, :]
+    if type(x) is np.ndarray and row.dtype == np.float64 and row.ndim == 2 and row.size:
+        require_finite(row, argument)
+        return row
     return as_matrix(row, argument).astype(np.float64, copy=False)
 
 
 def require_finite(matrix: Matrix, argument: str = "X", *, first_row: int = 0) -> None:
     """Raise an error that names row and column of the first NaN or infinity."""
-    if matrix.size == 0:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(matrix.sum()):  # one pass, no temporary; an overflow only costs the search
+    if matrix.size <= SMALL:
+        if np.isfinite(matrix).all():
             return
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(matrix.sum()):  # no temporary; an overflow only costs the search
+                return
     finite = np.isfinite(matrix)
     if finite.all():
         return

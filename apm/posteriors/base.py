@@ -314,11 +314,9 @@ class Posterior(Immutable, ABC):
 
     def _evolve(self, **changes: Any) -> Self:
         new = object.__new__(type(self))
-        for name in slots(type(self)):
-            object.__setattr__(new, name, getattr(self, name))
-        object.__setattr__(new, "_cache", {})
-        for name, value in changes.items():
-            object.__setattr__(new, name, value)
+        changes["_cache"] = {}
+        for name, field in fields(type(self)):
+            field.__set__(new, changes[name] if name in changes else field.__get__(self))
         return new
 
     def _known_design(self) -> Array:
@@ -384,6 +382,7 @@ def _view(array: Any) -> Any:
 
 
 @cache
-def slots(cls: type) -> tuple[str, ...]:
-    """The names of all fields of a posterior."""
-    return tuple(name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))
+def fields(cls: type) -> tuple[tuple[str, Any], ...]:
+    """The fields of a posterior: names and their slots."""
+    names = (name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))
+    return tuple((name, getattr(cls, name)) for name in names)

@@ -44,10 +44,11 @@ def test_row_basis_spans_with_orthonormal_rows(rng: np.random.Generator) -> None
 def test_bend_is_continuous_and_is_the_derivative() -> None:
     """The series below 1e-3 and the formula above meet; the slope is a difference quotient."""
     for t in (0.0, 1e-6, 9.99999e-4, 1.00001e-3, 0.5, 40.0, 900.0):
-        lam, slope = assert_matches_py_func(variational.bend, t)
+        lam, slope, soft = assert_matches_py_func(variational.bend, t)
         xi = np.sqrt(t)
         exact = np.tanh(xi / 2) / (4 * xi) if t > 0 else 0.125
         assert lam == pytest.approx(exact, rel=1e-14)
+        assert soft == pytest.approx(np.logaddexp(0, -xi), rel=1e-14)
         h = 1e-4 * max(t, 1e-1)
         if t > h:
             quotient = (variational.bend(t - h)[0] - variational.bend(t + h)[0]) / (2 * h)
