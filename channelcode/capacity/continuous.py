@@ -17,7 +17,7 @@ from channelcode.capacity.information import information, safe_log_prob
 from channelcode.capacity.interior_point import maximise
 from channelcode.capacity.newton import polish
 from channelcode.capacity.problem import Problem, Proposal
-from channelcode.capacity.support import few_atoms, gather, within_budget
+from channelcode.capacity.support import few_atoms, gather, merge_closest, within_budget
 from channelcode.errors import InvalidArgument
 
 
@@ -112,14 +112,18 @@ def _finite(problem: Problem, alphabet: Array, goal: float) -> tuple[Array, Arra
 
 
 def _refined(problem, points, weights, multiplier, search):  # type: ignore[no-untyped-def]
-    """Gather neighbours into atoms and polish them; keep the better of before and after."""
+    """Gather neighbours into atoms and polish them, then with ever fewer atoms while that holds."""
     points, weights = gather(points, weights, search.spacing)
     points, weights, multiplier = within_budget(problem, points, weights, multiplier)
-    for _ in range(len(weights)):
-        polished = polish(problem, points, weights, multiplier)
-        small = polished.weights < 1e-10 * polished.weights.max()
-        if not small.any() or len(weights) == 1:
+    current = chain = polish(problem, points, weights, multiplier)
+    failures = 0
+    while failures < 3:
+        fewer = merge_closest(chain.points, chain.weights)
+        if fewer is None:
             break
-        points, weights = polished.points[~small], polished.weights[~small]
-        weights, multiplier = weights / weights.sum(), polished.multiplier
-    return within_budget(problem, polished.points, polished.weights, polished.multiplier)
+        chain = polish(problem, *fewer, chain.multiplier)
+        if chain.concave and chain.residual <= max(1e-12, 1.5 * current.residual):
+            current, failures = chain, 0
+        else:
+            failures += 1
+    return within_budget(problem, current.points, current.weights, current.multiplier)

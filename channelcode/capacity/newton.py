@@ -22,12 +22,16 @@ ON_PEAK = 1e-9  # atoms this close to the peak, relatively, and pushing outwards
 
 
 class Polished(NamedTuple):
-    """Atoms `(m,)` or `(m, k)`, weights, multiplier, and how far KKT is from holding (nats)."""
+    """Atoms `(m,)` or `(m, k)`, weights, multiplier, and how far KKT is from holding (nats).
+
+    `concave` tells whether every atom is a local maximum of F, to second order.
+    """
 
     points: Array
     weights: Array
     multiplier: float
     residual: float
+    concave: bool
 
 
 def polish(
@@ -50,9 +54,9 @@ def polish(
             best = state
         if best.residual < 1e-15 or stalls > 5:
             break
-    return Polished(
-        best.points.reshape(-1, *shape[1:]), best.weights, best.multiplier, best.residual
-    )
+    concave = all(not b.size or bool((b.diagonal() <= 1e-9).all()) for b in best.curvature)
+    points = best.points.reshape(-1, *shape[1:])
+    return Polished(points, best.weights, best.multiplier, best.residual, concave)
 
 
 class _State:

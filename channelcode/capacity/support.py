@@ -36,6 +36,34 @@ def gather(
     return merged, masses / masses.sum()
 
 
+def merge_closest(points: Array, weights: Array) -> tuple[Array, Array] | None:
+    """One atom fewer: the least significant, if it has next to no mass, else the closest two as one.
+
+    None when no two atoms are near each other on the scale of the support.
+    """
+    if len(weights) < 2:
+        return None
+    lightest = int(np.argmin(weights))
+    if weights[lightest] < 1e-9 * weights.max():
+        keep = np.arange(len(weights)) != lightest
+        return points[keep], weights[keep] / weights[keep].sum()
+    flat = points.reshape(len(points), -1)
+    distance = np.linalg.norm(flat[:, None] - flat[None], axis=2)
+    size = np.linalg.norm(flat, axis=1)
+    distance = distance / (0.05 * size.max() + np.minimum(size[:, None], size))
+    np.fill_diagonal(distance, np.inf)
+    i, j = np.unravel_index(int(np.argmin(distance)), distance.shape)
+    if distance[i, j] > 0.5:
+        return None
+    mass = weights[i] + weights[j]
+    merged = points.copy()
+    merged[i] = (weights[i] * points[i] + weights[j] * points[j]) / mass
+    masses = weights.copy()
+    masses[i] = mass
+    keep = np.arange(len(weights)) != j
+    return merged[keep], masses[keep]
+
+
 def within_budget(
     problem: Problem, points: Array, weights: Array, multiplier: float
 ) -> tuple[Array, Array, float]:
