@@ -56,9 +56,10 @@ class AllClasses(ChannelChoice):
 
     Below the power u* the target is on-off: zero, or one of K vertices (theory of the capacity).
 
-    >>> from apm import APM, Belief, Bohning
+    >>> from apm import APM, Belief
+    >>> from apm.posteriors import Bohning
     >>> APM(channel=AllClasses()).scores(Belief(Bohning(3, 1.0)), [[0.0], [1.0]]).round(3)
-    array([-2.   , -0.607])
+    array([-2.   , -1.068])
     """
 
     def view(self, belief: Belief, laws: Pool) -> View:
@@ -73,9 +74,10 @@ class ContestedPair(ChannelChoice):
     channel with the mean `m_a - m_b` and the variance `S_aa + S_bb - 2 S_ab` under the posterior.
     For K = 2 this is the whole channel, and a binary scalar channel is left as it is.
 
-    >>> from apm import APM, Belief, Bohning
+    >>> from apm import APM, Belief
+    >>> from apm.posteriors import Bohning
     >>> APM(channel=ContestedPair()).scores(Belief(Bohning(3, 1.0)), [[0.0], [1.0]]).round(3)
-    array([-4.   , -0.869])
+    array([-4.   , -1.486])
     """
 
     def view(self, belief: Belief, laws: Pool) -> View:
