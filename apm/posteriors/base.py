@@ -345,12 +345,15 @@ class Posterior(Immutable, ABC):
             raise InvalidArgument("y", rule, len(labels))
 
     def _known_codes(self, y: Any) -> Codes | None:
-        """The code of one label of a known class, without ceremony; None if there is more to do."""
+        """The codes of labels of known classes, without ceremony; None if there is more to do."""
+        if isinstance(y, np.ndarray) and y.ndim == 1:
+            y = y.tolist()
+        values = y if isinstance(y, list) else [y]
         try:
-            code = self._lookup.get(y)
-        except TypeError:  # an array or a list
+            codes = [self._lookup[value] for value in values]
+        except (KeyError, TypeError):  # a class not seen before, or not a label at all
             return None
-        return None if code is None else np.array([code])
+        return np.array(codes, dtype=np.int64)
 
     def _classes_after(self, y: Any) -> tuple[Labels, Codes, Codes]:
         """The classes, the codes so far and the codes of the new labels."""
