@@ -63,6 +63,7 @@ def check_channel(channel: Channel, *, require_finite: bool = False, rng: Seed =
     _check_attributes(channel)
     generator = as_generator(rng)
     moderate, tail = _inputs(channel, generator)
+    _check_unmodified(channel, moderate)
     _check_shapes(channel, moderate)
     _check_totals(channel, moderate, require_finite)
     _check_totals(channel, tail, require_finite)
@@ -91,7 +92,7 @@ def _inputs(channel: Channel, rng: np.random.Generator) -> tuple[Array, Array]:
     if channel.inputs is not None:
         return channel.inputs, channel.inputs
     if channel.dim == 1:
-        return _MODERATE, _TAIL
+        return _MODERATE.copy(), _TAIL.copy()
     directions = rng.standard_normal((len(_MODERATE), channel.dim))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     axes = np.concatenate([np.eye(channel.dim), -np.eye(channel.dim)])
@@ -101,7 +102,7 @@ def _inputs(channel: Channel, rng: np.random.Generator) -> tuple[Array, Array]:
 
 def _check_shapes(channel: Channel, inputs: Array) -> None:
     outputs = channel.num_outputs
-    single = channel.log_prob(inputs[0])
+    single = _evaluate(channel, inputs[0])
     if single.shape != (outputs,):
         _fail(channel, f"log_prob of one input must have shape {(outputs,)}, not {single.shape}")
     flat = channel.log_prob(inputs)
@@ -119,7 +120,7 @@ def _check_shapes(channel: Channel, inputs: Array) -> None:
 
 
 def _check_totals(channel: Channel, inputs: Array, require_finite: bool) -> None:
-    logs = channel.log_prob(inputs)
+    logs = _evaluate(channel, inputs)
     if np.isnan(logs).any():
         _fail(channel, f"log_prob must not be NaN, as at l = {_where(inputs, np.isnan(logs))}")
     if (logs > TOTAL_ATOL).any():
@@ -138,12 +139,23 @@ def _where(inputs: Array, wrong: Any) -> Any:
     return inputs[int(np.argmax(np.any(wrong, axis=-1)))].tolist()
 
 
+def _evaluate(channel: Channel, inputs: Array) -> Array:
+    try:
+        return channel.log_prob(inputs)
+    except ValueError as error:
+        _fail(channel, f"log_prob must accept every finite input: {error}")
+
+
+def _check_unmodified(channel: Channel, inputs: Array) -> None:
+    given = np.array(inputs)
+    _evaluate(channel, given)
+    if not np.array_equal(given, inputs):
+        _fail(channel, "log_prob must not write into its argument: work on a copy")
+
+
 def _check_input_handling(channel: Channel, inputs: Array) -> None:
     expected = channel.prob(inputs)
     given = np.array(inputs)
-    channel.log_prob(given)
-    if not np.array_equal(given, inputs):
-        _fail(channel, "log_prob must not write into its argument: work on a copy")
     given.setflags(write=False)
     if not np.array_equal(channel.prob(given), expected):
         _fail(channel, "log_prob must give the same answer for the same input")
