@@ -8,6 +8,7 @@ of KKT over the whole space join the alphabet, until none is left.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,8 +18,29 @@ from channelcode.capacity.information import information, safe_log_prob
 from channelcode.capacity.interior_point import maximise
 from channelcode.capacity.newton import polish
 from channelcode.capacity.problem import Problem, Proposal
-from channelcode.capacity.support import few_atoms, gather, merge_closest, within_budget
+from channelcode.capacity.support import assign, few_atoms, gather, merge_closest, within_budget
 from channelcode.errors import InvalidArgument
+
+
+class Search(Protocol):
+    """How the exchange sees the input space."""
+
+    def alphabet(self) -> Array: ...
+    def spacing(self, points: Array) -> Array: ...
+    def violations(
+        self, output: Array, multiplier: float, value: float, atoms: Array
+    ) -> tuple[Array, float]: ...
+    def merged(self, alphabet: Array, atoms: Array, violators: Array) -> Array: ...
+
+
+class Candidate(NamedTuple):
+    """Atoms, weights and multiplier, the maxima of their F, and the highest one's excess (nats)."""
+
+    violation: float
+    points: Array
+    weights: Array
+    multiplier: float
+    violators: Array
 
 
 @dataclass(frozen=True)
@@ -63,57 +85,80 @@ class Continuous:
         return exchange(problem, search, tol=tol, max_steps=self.max_steps, start=start)
 
 
-def exchange(problem, search, *, tol, max_steps, start=None) -> Proposal:  # type: ignore[no-untyped-def]
+def exchange(
+    problem: Problem,
+    search: Search,
+    *,
+    tol: float,
+    max_steps: int,
+    start: Proposal | None = None,
+) -> Proposal:
     """Alternate finite solve, gathering, Newton, and the search for violations."""
-    goal = max(0.05 * tol, 1e-14)
-    best: tuple[float, Array, Array, float] | None = None
-    polished_rounds = 0
-    alphabet = search.alphabet() if start is None else start.points
-    steps = 0
+    goal = max(0.02 * tol, 1e-14)
+    best: Candidate | None = None
+    alphabet = None
+    stalls = steps = 0
     for step in range(max_steps):
         steps = step + 1
         if step == 0 and start is not None:
-            points, weights, multiplier = start.points, start.weights, start.multiplier
+            guesses = [(start.points, start.weights, start.multiplier)]
         else:
-            points, weights, multiplier = _finite(problem, alphabet, goal)
-        candidates = [_refined(problem, points, weights, multiplier, search)]
-        polished = candidates[0]
-        value, output = _value(problem, polished[0], polished[1])
-        violators, violation = search.violations(output, polished[2], value, polished[0])
-        if best is None or violation < best[0]:
-            best = (violation, *polished)
-            polished_rounds = 0
-        else:
-            polished_rounds += 1
-        if best[0] <= goal or polished_rounds > 6:
+            alphabet = search.alphabet() if alphabet is None else alphabet
+            guesses = _guesses(problem, search, alphabet, goal)
+        chosen: Candidate | None = None
+        for guess in guesses:
+            candidate = _judged(problem, search, *_refined(problem, *guess))
+            if chosen is None or candidate.violation < chosen.violation:
+                chosen = candidate
+            if chosen.violation <= goal:
+                break
+        if chosen is None:
             break
-        alphabet = search.merged(alphabet, polished[0], violators)
-    violation, points, weights, multiplier = best  # type: ignore[misc]
-    points, weights = few_atoms(problem, points, weights)
-    return Proposal(
-        points, weights, float(multiplier), "Continuous", steps, {"violation_nats": violation}
-    )
+        stalls = 0 if best is None or chosen.violation < 0.5 * best.violation else stalls + 1
+        if best is None or chosen.violation < best.violation:
+            best = chosen
+        if best.violation <= goal or stalls > 8:
+            break
+        known = np.empty((0, *chosen.points.shape[1:])) if alphabet is None else alphabet
+        alphabet = search.merged(known, chosen.points, chosen.violators)
+    if best is None:
+        raise InvalidArgument("channel", "must return probabilities at some input", problem.channel)
+    points, weights = few_atoms(problem, best.points, best.weights)
+    details: dict[str, object] = {"violation_nats": best.violation}
+    return Proposal(points, weights, best.multiplier, "Continuous", steps, details)
 
 
-def _value(problem: Problem, points: Array, weights: Array) -> tuple[float, Array]:
+def _judged(
+    problem: Problem, search: Search, points: Array, weights: Array, multiplier: float
+) -> Candidate:
     found = information(safe_log_prob(problem.channel, points), weights)
-    return found.nats, found.output
+    violators, violation = search.violations(found.output, multiplier, found.nats, points)
+    return Candidate(violation, points, weights, multiplier, violators)
 
 
-def _finite(problem: Problem, alphabet: Array, goal: float) -> tuple[Array, Array, float]:
-    """The optimum on a finite alphabet, idle letters left out."""
+def _guesses(
+    problem: Problem, search: Search, alphabet: Array, goal: float
+) -> list[tuple[Array, Array, float]]:
+    """The optimum on a finite alphabet, its mass at the maxima of F, or gathered by nearness."""
     cost = problem.cost(alphabet)
-    letters = build(
-        alphabet, safe_log_prob(problem.channel, alphabet), cost, problem.limits.budget
-    )
+    log_prob = safe_log_prob(problem.channel, alphabet)
+    letters = build(alphabet, log_prob, cost, problem.limits.budget)
     weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12))
-    points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-9))
-    return points, masses, multiplier * letters.scale
+    points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-10))
+    price = multiplier * letters.scale
+    found = information(safe_log_prob(problem.channel, points), masses)
+    peaks, _ = search.violations(found.output, price, found.nats, points)
+    near = gather(points, masses, search.spacing)
+    guesses = [(*near, price)]
+    if len(peaks):
+        guesses.insert(0, (*assign(points, masses, peaks), price))
+    return guesses
 
 
-def _refined(problem, points, weights, multiplier, search):  # type: ignore[no-untyped-def]
-    """Gather neighbours into atoms and polish them, then with ever fewer atoms while that holds."""
-    points, weights = gather(points, weights, search.spacing)
+def _refined(
+    problem: Problem, points: Array, weights: Array, multiplier: float
+) -> tuple[Array, Array, float]:
+    """Polish the atoms, then with ever fewer of them while KKT still holds."""
     points, weights, multiplier = within_budget(problem, points, weights, multiplier)
     current = chain = polish(problem, points, weights, multiplier)
     failures = 0

@@ -36,6 +36,15 @@ def gather(
     return merged, masses / masses.sum()
 
 
+def assign(points: Array, weights: Array, centres: Array) -> tuple[Array, Array]:
+    """Give each atom's mass to the nearest centre; centres without mass are left out."""
+    flat, goals = points.reshape(len(points), -1), centres.reshape(len(centres), -1)
+    nearest = np.linalg.norm(flat[:, None] - goals[None], axis=2).argmin(axis=1)
+    masses = np.bincount(nearest, weights=weights, minlength=len(centres))
+    keep = masses > 0
+    return centres[keep], masses[keep]
+
+
 def merge_closest(points: Array, weights: Array) -> tuple[Array, Array] | None:
     """One atom fewer: the least significant, if it has next to no mass, else the closest two as one.
 
