@@ -27,6 +27,13 @@ ABLATIONS = ("APM-LR-U", "APM-LR-V")
 """APM-LR's two terms alone, in the failure analysis (appendix B.6)."""
 PAPER_METHODS = (*CURVE_METHODS, *ABLATIONS)
 
+
+def _predictions() -> Selector:
+    from apm import selectors
+
+    return selectors.APM(message=selectors.Predictions())
+
+
 _FACTORIES: dict[str, Callable[[], Selector]] = {
     "APM-LR": _named("APM"),
     "Uncertainty": _named("Uncertainty"),
@@ -38,6 +45,7 @@ _FACTORIES: dict[str, Callable[[], Selector]] = {
     "APM-LR-V": _named("APMExplore"),
     "InfoGain-exact": _named("InformationGain"),
     "EPIG": _named("EPIG"),
+    "APM-predictions": _predictions,
 }
 ADDITIONS = tuple(name for name in _FACTORIES if name not in PAPER_METHODS)
 """Methods beyond the paper: exact information gain, and information about predictions."""

@@ -51,7 +51,6 @@ def write_report(
 ) -> Path:
     """Write the page whole and return its path."""
     body = [
-        *_opening(study, sheets, findings, outcome),
         *_claims(findings),
         "<h2 id='curves'>Learning curves</h2>",
         "<p>Mean test accuracy after each label, ±1 standard error. The two seed labels are not "
@@ -66,14 +65,19 @@ def write_report(
         *_beyond(sheets, pictures),
         *_making(study, outcome, time_shares),
     ]
-    write_whole(path, page("Feedback Coding for Active Learning, reproduced", body).encode())
+    opening = _opening(study, sheets, findings, outcome, "".join(body))
+    write_whole(
+        path, page("Feedback Coding for Active Learning, reproduced", opening + body).encode()
+    )
     return path
 
 
-def _opening(study: Study, sheets: Sheets, findings: list[Finding], outcome: Outcome) -> list[str]:
+def _opening(
+    study: Study, sheets: Sheets, findings: list[Finding], outcome: Outcome, body: str
+) -> list[str]:
     counts = Counter(finding.verdict for finding in findings)
     runs = sum(len(sheet.methods) for sheet in sheets.values()) * study.trials
-    labels = sum(sheet.arrays["gain"].size for sheet in sheets.values())
+    labels = sum(np.isfinite(sheet.arrays["gain"]).sum() for sheet in sheets.values())
     faster = _speed(sheets)
     cells = [
         (f"{counts['held']} of {len(findings) - counts['not run']}", "claims held"),
@@ -94,12 +98,13 @@ def _opening(study: Study, sheets: Sheets, findings: list[Finding], outcome: Out
         ("information", "Information"), ("beyond", "Beyond the paper"),
         ("making", "How it was made"),
     ]  # fmt: skip
+    anchors = [f'<a href="#{key}">{text}</a>' for key, text in links if f"id='{key}'" in body]
     return [
         "<h1>Feedback Coding for Active Learning, reproduced</h1>",
         "<p>The experiments of Canal, Bloch and Rozell, run anew with this library: every curve, "
         "table and claim, with intervals, beside the published figures.</p>",
         f'<div class="numbers">{boxes}</div>',
-        "<nav>" + " ".join(f'<a href="#{key}">{text}</a>' for key, text in links) + "</nav>",
+        "<nav>" + " ".join(anchors) + "</nav>",
     ]
 
 

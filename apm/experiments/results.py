@@ -23,7 +23,10 @@ FAILURE = ("distance", "maximin", "gram")
 
 @dataclass(frozen=True)
 class Sheet:
-    """The runs on one data set: `arrays[name]` is (methods, trials, queries or queries + 1)."""
+    """The runs on one data set: `arrays[name]` is (methods, trials, queries or queries + 1).
+
+    A method that stopped earlier has nan from there on.
+    """
 
     dataset: str
     methods: tuple[str, ...]
@@ -31,6 +34,8 @@ class Sheet:
 
     def of(self, method: str, name: str) -> Array:
         """One method's values, (trials, queries)."""
+        if method not in self.methods:
+            raise KeyError(f"{method} on {self.dataset}")
         return self.arrays[name][self.methods.index(method)]
 
     @cached_property
@@ -41,6 +46,9 @@ class Sheet:
 
     def difference(self, first: str, second: str) -> Interval:
         """The paired difference of two areas, with its bootstrap interval over trials."""
+        for method in (first, second):
+            if method not in self.areas:
+                raise KeyError(f"{method} on {self.dataset}")
         return bootstrap_interval(self.areas[first] - self.areas[second])
 
     def cumulative_seconds(self, method: str) -> dict[str, float]:
@@ -67,7 +75,7 @@ def read_sheet(study: Study, store: Store, plan: Plan, names: tuple[str, ...] = 
                 if name not in arrays:
                     length = queries + (name == "accuracy")
                     arrays[name] = np.full((len(runs), study.trials, length), np.nan)
-                arrays[name][place, trial] = values
+                arrays[name][place, trial, : len(values)] = values
     return Sheet(plan.dataset, plan.methods, arrays)
 
 
@@ -79,7 +87,7 @@ def read_sheets(study: Study, store: Store) -> dict[str, Sheet]:
 def where_time_goes(sheets: dict[str, Sheet], cpu_seconds: float) -> dict[str, float]:
     """CPU seconds of the stored trials by what they were spent on; the rest is measuring."""
     totals = {
-        label: sum(float(np.sum(sheet.arrays[name])) for sheet in sheets.values())
+        label: sum(float(np.nansum(sheet.arrays[name])) for sheet in sheets.values())
         for label, name in zip(("selection", "posterior", "retraining"), SECONDS, strict=True)
     }
     rest = cpu_seconds - sum(totals.values())

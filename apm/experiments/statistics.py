@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from channelcode._validation import Array, Seed, as_generator, finite_array
 from channelcode.errors import InvalidArgument
@@ -45,8 +46,18 @@ def resampled_means(values: Array, *, resamples: int = RESAMPLES, rng: Seed = 0)
     The same `rng` and n give the same draws, so differences of two calls are paired.
     """
     count = len(values)
-    draws = as_generator(rng).multinomial(count, np.full(count, 1.0 / count), size=resamples)
+    if isinstance(rng, int):
+        draws = _multiplicities(count, resamples, rng).astype(np.float64)
+    else:
+        draws = as_generator(rng).multinomial(count, np.full(count, 1.0 / count), size=resamples)
     return draws @ values / count
+
+
+@lru_cache(maxsize=32)
+def _multiplicities(count: int, resamples: int, seed: int) -> NDArray[np.int16]:
+    """How often each of `count` trials is drawn in each resample; the same for all methods."""
+    draws = as_generator(seed).multinomial(count, np.full(count, 1.0 / count), size=resamples)
+    return draws.astype(np.int16)
 
 
 def interval_of(estimate: float, draws: Array, *, count: int, level: float = LEVEL) -> Interval:

@@ -26,18 +26,23 @@ from channelcode.errors import InvalidArgument
 class Plan:
     """What is run on one data set; `queries=None` goes on until the pool is exhausted.
 
-    `diversity` adds the exploration measures of the failure analysis (appendix B.6).
+    `diversity` adds the exploration measures of the failure analysis (appendix B.6). Methods in
+    `brief` stop after 40 queries where the others go on.
     """
 
     dataset: str
     methods: tuple[str, ...]
     queries: int | None = 40
     diversity: bool = False
+    brief: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "methods", tuple(check_method(name) for name in self.methods))
         if not self.methods or len(set(self.methods)) < len(self.methods):
             raise InvalidArgument("methods", "must be one or more different names", self.methods)
+        object.__setattr__(self, "brief", tuple(self.brief))
+        if not set(self.brief) <= set(self.methods):
+            raise InvalidArgument("brief", "must be among the methods", self.brief)
         if self.queries is not None:
             integer("queries", self.queries, least=1)
 
@@ -89,6 +94,7 @@ class Study:
             "methods": list(plan.methods),
             "queries": self.queries(plan),
             "diversity": plan.diversity,
+            "brief": list(plan.brief),
             "posterior": "VariationalLogistic",
             "prior_precision": self.prior_precision,
             "power": "SpectralPower",
@@ -189,6 +195,7 @@ def _tasks(study: Study, todo: Iterable[tuple[Plan, int]]) -> Iterator[_Task]:
         options = {
             "methods": plan.methods,
             "queries": study.queries(plan),
+            "brief": plan.brief,
             "seed": study.seed,
             "prior_precision": study.prior_precision,
             "diversity": plan.diversity,

@@ -38,6 +38,8 @@ def curve_rows(sheets: Sheets) -> Iterable[Row]:
             values = sheet.of(method, "accuracy")
             errors = standard_error(values)
             for query, (mean, error) in enumerate(zip(values.mean(axis=0), errors, strict=True)):
+                if np.isnan(mean):
+                    break
                 yield name, method, query, mean, error, len(values)
 
 

@@ -25,6 +25,7 @@ from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 
 Rows = NDArray[np.int64]
+BRIEF_QUERIES = 40
 _clock = time.process_time  # CPU seconds: another process on the machine does not count
 
 
@@ -145,9 +146,12 @@ def run_method(
 
 def run_trial(
     data: Dataset, trial: int, *, methods: tuple[str, ...], queries: int, seed: int,
-    prior_precision: float, diversity: bool,
+    prior_precision: float, diversity: bool, brief: tuple[str, ...] = (),
 ) -> list[Run]:  # fmt: skip
-    """Every method on the split, seeds and start of one trial, with a stream for each method."""
+    """Every method on the split, seeds and start of one trial, with a stream for each method.
+
+    Methods in `brief` stop after 40 queries.
+    """
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # one thread: the same rounding whoever runs the trial
@@ -156,8 +160,12 @@ def run_trial(
         _ = start.posterior.map  # solved once, outside the clocks
         return [
             run_method(
-                split, method, queries=queries, start=start, diversity=diversity,
+                split,
+                method,
+                queries=min(queries, BRIEF_QUERIES) if method in brief else queries,
                 rng=stream(seed, data.name, trial, "selector", method),
+                start=start,
+                diversity=diversity,
             )
             for method in methods
-        ]  # fmt: skip
+        ]

