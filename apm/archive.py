@@ -45,7 +45,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     import zipfile
 
     try:
-        with np.load(path, allow_pickle=False) as content:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
             header = json.loads(bytes(content[_HEADER]).decode())
             names = [name for name in content.files if name.startswith("array/")]
             arrays = {name.removeprefix("array/"): content[name] for name in names}

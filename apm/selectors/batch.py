@@ -93,7 +93,7 @@ def _shrunk(posterior: Posterior, row: Array, weight: Any) -> Posterior:
 def shrunk_factor(factor: Array, row: Array, weight: float) -> Array:
     """F' of `Sigma - Sigma x x' Sigma w / (1 + w s)`, s = x'Sigma x, from F with F F' = Sigma.
 
-    `F - (1 - 1 / sqrt(1 + w s)) F v v'` with v = F'x / |F'x|: no difference that could turn negative.
+    `F - (1 - 1 / sqrt(1 + w s)) F v v'` with v = F'x / |F'x|: nothing that could turn negative.
 
     >>> shrunk_factor(np.eye(2), np.array([1.0, 0.0]), 3.0).round(6).tolist()
     [[0.5, 0.0], [0.0, 1.0]]

@@ -150,7 +150,7 @@ def test_a_batch_told_one_by_one_keeps_its_scores():
     assert records[1].bound is None  # the belief has moved on since the row was asked
 
 
-# What the issue lists: no labels, one class, the last example, duplicates, told twice, unasked -----
+# Edges: no labels, one class, the last example, duplicates, told twice, unasked ------------------
 
 
 def test_no_labels_yet():
@@ -286,7 +286,7 @@ def test_wrong_labels_are_refused(index, label):
     assert len(learner.history) == 0
 
 
-# The pool ------------------------------------------------------------------------------------------
+# The pool ---------------------------------------------------------------------------------------
 
 
 def test_bad_pools():
@@ -370,7 +370,7 @@ def test_an_encoder_that_gives_nan_is_named():
         Learner(X, model)
 
 
-# Models --------------------------------------------------------------------------------------------
+# Models -----------------------------------------------------------------------------------------
 
 MODELS: list[tuple[Any, int]] = [
     (VariationalLogistic(0.1), 2),
@@ -387,7 +387,7 @@ MODELS: list[tuple[Any, int]] = [
 
 
 def labels_for(X: np.ndarray, classes: int) -> np.ndarray:
-    return np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])
+    return X[:, :classes].argmax(axis=1)
 
 
 @pytest.mark.parametrize("model, classes", MODELS)
@@ -451,7 +451,7 @@ def test_explain_agrees_with_the_selector():
         learner.explain(int(learner.labelled[0]))
 
 
-# Saving --------------------------------------------------------------------------------------------
+# Saving -----------------------------------------------------------------------------------------
 
 SELECTORS: list[Selector] = [
     APM(),

@@ -79,7 +79,7 @@ def test_draws_of_the_exact_posterior_do_not_attain_it_either(seed):
 def test_the_target_is_not_log_concave_but_the_induced_density_is():
     target = target_input(Logistic(), 4.0).input
     np.testing.assert_allclose(target.atoms, [-2.0, 2.0])
-    # log-concavity on the line: p(middle) >= sqrt(p(left) p(right)); the atoms leave the middle empty
+    # log-concave: p(middle) >= sqrt(p(left) p(right)); the atoms leave the middle empty
     assert target.weights.min() > 0
     # unnormalised posterior density of l = theta x in one dimension, prior times likelihoods
     grid = np.linspace(-30, 30, 2001)
@@ -199,7 +199,7 @@ def test_recorded_bounds_hold(seed):
 @settings(max_examples=40)
 @given(seeds, st.floats(0.1, 100.0))
 def test_exploitation_and_exploration_move_the_ways_they_say(seed, power):
-    """At equal variance the smaller mean wins; at equal mean, up to sqrt(2P/pi), the larger sigma."""
+    """At equal variance the smaller mean wins; at equal mean, below sqrt(2P/pi), the larger."""
     rng = np.random.default_rng(seed)
     sigma = float(rng.uniform(0.01, 0.99) * np.sqrt(2 * power / np.pi))
     mean = float(rng.normal())

@@ -1,4 +1,4 @@
-"""Every score of the reference file, to 1e-8 (issue: "all golden scores to 1e-8")."""
+"""Every score of the reference file, to 1e-8."""
 
 from __future__ import annotations
 
