@@ -6,6 +6,7 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 
+TINY = 1e-290
 REACH = 8.5  # standard deviations: 2e-17 of the mass lies beyond
 
 
@@ -96,8 +97,9 @@ def logistic_narrow(means, sigmas, nodes, weights, value, output):
             q += weights[j] * up[j]
         rest = 1.0 - q
         total = 0.0
-        for j in range(count):
-            gap = up[j] - q
-            total += weights[j] * (q * excess(gap / q) + rest * excess(-gap / rest))
+        if q > TINY:  # below, the information underflows with it
+            for j in range(count):
+                gap = up[j] - q
+                total += weights[j] * (q * excess(gap / q) + rest * excess(-gap / rest))
         value[i] = total
         output[i] = q if means[i] <= 0.0 else 1.0 - q

@@ -271,6 +271,16 @@ def test_pool_agrees_with_one_law_at_a_time(name, rng):
         assert abs(pool.bits[i] - alone.bits) < 0.2 * TARGET
         np.testing.assert_allclose(pool.output[i], alone.output, atol=1e-11)
     assert pool.error.max() < TARGET
+    assert (pool.bits >= 0).all()  # and none is NaN
+
+
+def test_certain_candidates_carry_nothing():
+    """Far out the small probability underflows; the answer is zero, not NaN."""
+    mean = np.repeat([-1e4, -1e3, -700.0, 700.0, 1e3, 1e4], 50)
+    sigma = np.tile(np.geomspace(1e-6, 5.0, 50), 6)
+    for channel in (Logistic(), Probit(), Cloglog()):
+        bits = mutual_information(channel, ScalarPool(mean, sigma**2)).bits
+        np.testing.assert_allclose(bits, 0.0, atol=1e-200 if channel == Logistic() else 1e-15)
 
 
 @pytest.mark.parametrize("sigma", [1e-6, 1e-5, 1e-3])

@@ -61,6 +61,15 @@ def test_logistic_narrow(rng):
     np.testing.assert_allclose(output, q, rtol=1e-13)
 
 
+def test_logistic_narrow_far_out():
+    means, sigmas = np.array([-1e4, -800.0, -700.0, 800.0]), np.array([0.5, 0.1, 1e-6, 0.0])
+    nodes, weights = gauss_hermite(20)
+    value, output = np.full(4, np.nan), np.full(4, np.nan)
+    kernels.logistic_narrow(means, sigmas, nodes, weights, value, output)
+    np.testing.assert_array_equal(value, np.zeros(4))
+    np.testing.assert_allclose(output, [0.0, 0.0, np.exp(-700.0), 1.0], rtol=1e-9)
+
+
 @pytest.mark.parametrize("d", [-1.0, -0.9, -0.02, -0.019, 0.0, 1e-9, 0.021, 5.0])
 def test_excess_matches_its_numpy_twin(d):
     from channelcode._numerics.divergence import excess
