@@ -38,6 +38,18 @@ def positive_semidefinite(argument: str, covariance: Array) -> Array:
     return symmetric
 
 
+def factor_of(covariance: Array) -> Array:
+    """F with F F' = covariance for PSD matrices `(..., k, k)` of any rank."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+
+
+def gram(factor: Array) -> Array:
+    """F F', symmetric and PSD to its own rounding, however small it is beside F's origin."""
+    product = factor @ np.swapaxes(factor, -1, -2)
+    return 0.5 * (product + np.swapaxes(product, -1, -2))
+
+
 class Gaussian(Measure):
     """N(mean, covariance) on the line or in R^k; the covariance may be singular.
 
@@ -83,8 +95,7 @@ class Gaussian(Measure):
     @property
     def factor(self) -> Array:
         """A matrix F of shape `(k, k)` with F F' = covariance (eigenvector factor, any rank)."""
-        values, vectors = np.linalg.eigh(self._covariance)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
+        return factor_of(self._covariance)
 
     def sample(self, size: int | tuple[int, ...] | None = None, *, rng: Seed = None) -> Array:
         noise = as_generator(rng).standard_normal((*sizes(size), self.dim))
@@ -92,7 +103,7 @@ class Gaussian(Measure):
 
     def transform(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> Gaussian:
         linear, shift = affine_map(self.dim, matrix, offset)
-        return Gaussian(linear @ self._mean + shift, linear @ self._covariance @ linear.T)
+        return Gaussian(linear @ self._mean + shift, gram(linear @ self.factor))
 
     def __repr__(self) -> str:
         return f"Gaussian(mean={self.mean!r}, covariance={self.covariance!r})"

@@ -13,7 +13,7 @@ from channelcode._validation import Array, finite_array, read_only
 from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable, Measure, affine_map
 from channelcode.measures.empirical import Empirical
-from channelcode.measures.gaussian import Gaussian, positive_semidefinite
+from channelcode.measures.gaussian import Gaussian, factor_of, gram, positive_semidefinite
 
 
 class Pool(Immutable, ABC):
@@ -87,8 +87,8 @@ class GaussianPool(Pool):
         """The pool of laws of `matrix @ L + offset` (a scalar matrix scales)."""
         linear, shift = affine_map(self.dim, matrix, offset)
         mean = self.mean.reshape(len(self), self.dim) @ linear.T + shift
-        covariance = linear @ self.covariance.reshape(len(self), self.dim, self.dim) @ linear.T
-        return gaussian_pool(mean, covariance)
+        covariance = self.covariance.reshape(len(self), self.dim, self.dim)
+        return gaussian_pool(mean, gram(linear @ factor_of(covariance)))
 
     def project(self, direction: ArrayLike) -> ScalarPool:
         """The laws on the line of <direction, L>; the direction is used as given."""
@@ -222,7 +222,7 @@ class ScaledPool(GaussianPool):
     def transform(self, matrix: ArrayLike, offset: ArrayLike = 0.0) -> GaussianPool:
         linear, shift = affine_map(self.dim, matrix, offset)
         mean = self._mean @ linear.T + shift
-        return ScaledPool(mean, self._scale, linear @ self._shape @ linear.T)
+        return ScaledPool(mean, self._scale, gram(linear @ factor_of(self._shape)))
 
     def _variance_along(self, vector: Array) -> Array:
         return self._scale * float(vector @ self._shape @ vector)

@@ -81,6 +81,15 @@ def test_transform_and_project():
     assert Gaussian(1.0, 4.0).transform(-2.0, 1.0).covariance == 16.0
 
 
+def test_directions_in_which_a_law_does_not_move(rng):
+    """A projection may leave nothing but rounding: that is a variance of zero, not an error."""
+    for _ in range(50):
+        v, w = rng.standard_normal((2, 3))
+        law = Gaussian(np.zeros(3), 1e3 * np.outer(v, v))
+        assert 0 <= law.project(np.cross(v, w)).covariance < 1e-10
+        law.transform(np.stack([np.cross(v, w), w]))
+
+
 def test_immutable():
     law = Gaussian([0.0, 1.0], np.eye(2))
     with pytest.raises(ValueError, match="read-only"):

@@ -94,6 +94,15 @@ def test_immutable_and_copied_by_pickle(pools, name):
     assert f"4 laws on R^{pool.dim}" in repr(pool)
 
 
+def test_directions_in_which_no_law_moves(rng):
+    v, w = rng.standard_normal((2, 3))
+    still = np.stack([np.cross(v, w), np.cross(np.cross(v, w), v)])
+    shape = 1e3 * np.outer(v, v)
+    for pool in (FullPool(np.zeros((2, 3)), [shape] * 2), ScaledPool(np.eye(3)[:2], [1, 2], shape)):
+        assert np.abs(pool.transform(still).total_variance).max() < 1e-10
+        assert (pool.project(still[0]).variance >= 0).all()
+
+
 def test_scaled_pool_has_its_parts():
     pool = ScaledPool([[0.0, 1.0]], [4.0], [[1.0, 0.0], [0.0, 2.0]])
     np.testing.assert_array_equal(pool.covariance, [[[4.0, 0.0], [0.0, 8.0]]])
