@@ -14,8 +14,12 @@ from types import ModuleType
 from typing import Any
 
 from channelcode.capacity.auto import Auto
+from channelcode.capacity.blahut_arimoto import BlahutArimoto
 from channelcode.capacity.certify import certify
 from channelcode.capacity.closed_form import ClosedForm
+from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.curve import CapacityCurve, capacity_curve
+from channelcode.capacity.interior_point import InteriorPoint
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.result import CapacityResult
 from channelcode.capacity.solve import Solver, capacity
@@ -23,12 +27,17 @@ from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained
 
 __all__ = [
     "capacity",
+    "capacity_curve",
     "CapacityResult",
+    "CapacityCurve",
     "Problem",
     "Proposal",
     "Solver",
     "Auto",
     "ClosedForm",
+    "InteriorPoint",
+    "BlahutArimoto",
+    "Continuous",
     "certify",
     "Constraint",
     "Cost",

@@ -91,8 +91,13 @@ def alphabet_of(problem: Problem) -> Alphabet:
         return build(points, np.log(matrix), cost, problem.limits.budget)
 
 
-def build(points: Array, log_prob: Array, cost: Array, budget: float) -> Alphabet:
-    """Leave out idle outputs and dominated twins; a budget that only the cheapest meet is exact."""
+def build(
+    points: Array, log_prob: Array, cost: Array, budget: float, *, twins: float = 0.0
+) -> Alphabet:
+    """Leave out idle outputs and dominated twins; a budget that only the cheapest meet is exact.
+
+    Letters are twins when their rows agree, after rounding to multiples of `twins` if positive.
+    """
     least = float(cost.min())
     if budget <= least:
         keep = cost == least
@@ -104,7 +109,7 @@ def build(points: Array, log_prob: Array, cost: Array, budget: float) -> Alphabe
     used = matrix.max(axis=0) > 0
     if not used.all():
         matrix, log_prob = matrix[:, used], log_prob[:, used]
-    keep = _first_twins(matrix, cost)
+    keep = _first_twins(np.round(matrix / twins) if twins > 0 else matrix, cost)
     if len(keep) < len(points):
         points, log_prob, matrix, cost = points[keep], log_prob[keep], matrix[keep], cost[keep]
     entropy = -plogp(log_prob).sum(axis=1)

@@ -107,10 +107,11 @@ def exchange(
             guesses = _guesses(problem, search, alphabet, goal)
         chosen: Candidate | None = None
         for guess in guesses:
-            candidate = _judged(problem, search, *_refined(problem, *guess))
-            if chosen is None or candidate.violation < chosen.violation:
-                chosen = candidate
-            if chosen.violation <= goal:
+            for refined in _refined(problem, *guess):  # most atoms first
+                candidate = _judged(problem, search, *refined)
+                if chosen is None or candidate.violation < max(chosen.violation, goal):
+                    chosen = candidate
+            if chosen is not None and chosen.violation <= goal:
                 break
         if chosen is None:
             break
@@ -123,9 +124,21 @@ def exchange(
         alphabet = search.merged(known, chosen.points, chosen.violators)
     if best is None:
         raise InvalidArgument("channel", "must return probabilities at some input", problem.channel)
-    points, weights = few_atoms(problem, best.points, best.weights)
+    best = _trimmed(problem, search, best, goal)
     details: dict[str, object] = {"violation_nats": best.violation}
-    return Proposal(points, weights, best.multiplier, "Continuous", steps, details)
+    return Proposal(best.points, best.weights, best.multiplier, "Continuous", steps, details)
+
+
+def _trimmed(problem: Problem, search: Search, best: Candidate, goal: float) -> Candidate:
+    """At most |Y| + 1 atoms, by Caratheodory and Newton, unless that costs accuracy."""
+    points, weights = few_atoms(problem, best.points, best.weights)
+    if len(weights) == len(best.weights):
+        return best
+    for refined in _refined(problem, points, weights, best.multiplier)[::-1]:
+        candidate = _judged(problem, search, *refined)
+        if candidate.violation <= max(goal, 2.0 * best.violation):
+            return candidate
+    return best
 
 
 def _judged(
@@ -142,7 +155,7 @@ def _guesses(
     """The optimum on a finite alphabet, its mass at the maxima of F, or gathered by nearness."""
     cost = problem.cost(alphabet)
     log_prob = safe_log_prob(problem.channel, alphabet)
-    letters = build(alphabet, log_prob, cost, problem.limits.budget)
+    letters = build(alphabet, log_prob, cost, problem.limits.budget, twins=1e-13)
     weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12))
     points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-10))
     price = multiplier * letters.scale
@@ -157,10 +170,12 @@ def _guesses(
 
 def _refined(
     problem: Problem, points: Array, weights: Array, multiplier: float
-) -> tuple[Array, Array, float]:
-    """Polish the atoms, then with ever fewer of them while KKT still holds."""
+) -> list[tuple[Array, Array, float]]:
+    """Polished atoms; then the fewest that still meet KKT among themselves, if there are fewer."""
     points, weights, multiplier = within_budget(problem, points, weights, multiplier)
-    current = chain = polish(problem, points, weights, multiplier)
+    if len(weights) > problem.channel.num_outputs + 3:
+        points, weights = few_atoms(problem, points, weights)
+    first = current = chain = polish(problem, points, weights, multiplier)
     failures = 0
     while failures < 3:
         fewer = merge_closest(chain.points, chain.weights)
@@ -171,4 +186,5 @@ def _refined(
             current, failures = chain, 0
         else:
             failures += 1
-    return within_budget(problem, current.points, current.weights, current.multiplier)
+    kept = [first] if current is first else [first, current]
+    return [within_budget(problem, p.points, p.weights, p.multiplier) for p in kept]

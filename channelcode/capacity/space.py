@@ -1,0 +1,171 @@
+"""The exchange's view of R^k: directions to begin from, and a climb from many starts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.information import safe_log_prob
+from channelcode.capacity.kkt import curve, kkt_function, local
+from channelcode.capacity.line import FARTHEST, reach
+from channelcode.capacity.problem import Problem
+
+
+class SpaceSearch:
+    """Coarse alphabet and largest violations in R^k, by radii times directions."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.problem = problem
+        dim = problem.channel.dim
+        self.directions = spread_directions(dim, seed)
+        self.width = 0.1
+
+    def alphabet(self) -> Array:
+        """Zero, and every direction at radii around the budget's."""
+        limit = self.problem.limits
+        scale = np.sqrt(limit.budget) if limit.is_power else 2.0
+        scale = float(min(max(scale, 1e-6), 1e6, limit.peak))
+        radii = scale * np.array([0.3, 0.7, 1.0, 1.4, 2.0, 3.0])
+        radii = np.unique(np.concatenate([radii, [0.5, 1.0, 2.0, 4.0, 8.0]]))
+        radii = np.append(radii[radii < limit.peak], limit.peak)
+        radii = radii[np.isfinite(radii)]
+        points = (radii[:, None, None] * self.directions).reshape(-1, self.directions.shape[1])
+        points = np.vstack([np.zeros(points.shape[1]), points])
+        return points[_numbers(self.problem, points)]
+
+    def spacing(self, points: Array) -> Array:
+        """How near two atoms have to be to count as one."""
+        return self.width * (0.05 + np.linalg.norm(points, axis=1))
+
+    def violations(
+        self, output: Array, multiplier: float, value: float, atoms: Array
+    ) -> tuple[Array, float]:
+        """Local maxima of F above the value, and by how much the highest is above it."""
+        points, heights = climb(self.problem, self.starts(output, multiplier, value, atoms), output, multiplier)
+        keep = heights > value - 1e-3 * (abs(value) + 1e-9)
+        points, heights = points[keep], heights[keep]
+        if len(points) == 0:
+            return points, 0.0
+        order = np.argsort(-heights, kind="stable")
+        points, heights = points[order], heights[order]
+        chosen = _distinct(points, 1e-4)[:200]
+        return points[chosen], float(heights[0] - value)
+
+    def starts(self, output: Array, multiplier: float, value: float, atoms: Array) -> Array:
+        """Where climbs begin: the best of all directions at many radii, and the atoms."""
+        radius, _ = reach_in_space(self.problem, output, multiplier, value, self.directions)
+        radii = np.concatenate([np.geomspace(1e-2, 1.0, 12), [0.55, 0.75, 0.9]]) * radius
+        norms = np.linalg.norm(atoms, axis=1)
+        radii = np.unique(np.concatenate([radii, norms[norms > 0], [1.0, 2.0, 4.0]]))
+        radii = radii[radii <= radius * (1 + 1e-12)]
+        points = (radii[:, None, None] * self.directions).reshape(-1, atoms.shape[1])
+        points = points[_numbers(self.problem, points)]
+        heights = kkt_function(self.problem, points, output, multiplier)
+        heights = np.where(np.isnan(heights), -np.inf, heights)
+        best = np.argsort(-heights, kind="stable")[:256]
+        # and the best radius of every direction
+        return np.vstack([atoms, np.zeros((1, atoms.shape[1])), points[best]])
+
+    def merged(self, alphabet: Array, atoms: Array, violators: Array) -> Array:
+        """The next alphabet: atoms, violators, and their like at nearby radii."""
+        self.width = max(0.3 * self.width, 1e-5)
+        centres = np.vstack([atoms, violators])
+        near = np.vstack([centres, centres * (1 - self.width), centres * (1 + self.width)])
+        radii = np.linalg.norm(near, axis=1)
+        peak = self.problem.limits.peak
+        near = np.where((radii > peak)[:, None], near * (peak / np.maximum(radii, peak))[:, None], near)
+        return near[_distinct(near, 1e-9)]
+
+
+def spread_directions(dim: int, seed: int) -> Array:
+    """Unit vectors: axes, their centred forms and pairs, both signs, and random ones `(n, dim)`."""
+    eye = np.eye(dim)
+    centred = eye - 1.0 / dim
+    pairs = [eye[i] - eye[j] for i in range(dim) for j in range(dim) if i != j]
+    sums = [eye[i] + eye[j] for i in range(dim) for j in range(i)]
+    random = np.random.default_rng(seed).normal(size=(64 * min(dim, 4), dim))
+    known = np.vstack([eye, -eye, centred, -centred, pairs, sums, np.negative(sums)])
+    everything = np.vstack([known, random, random - random.mean(axis=1, keepdims=True)])
+    norms = np.linalg.norm(everything, axis=1)
+    everything = everything[norms > 1e-9] / norms[norms > 1e-9, None]
+    return everything[_distinct(everything, 1e-9)]
+
+
+def reach_in_space(
+    problem: Problem, output: Array, multiplier: float, value: float, directions: Array
+) -> tuple[float, bool]:
+    """`line.reach` for R^k; a cost of one's own is tried along the directions."""
+    if problem.limits.is_power or multiplier <= 0 or problem.limits.cost is None:
+        radius, proved = reach(problem, output, multiplier, value)
+        return (radius, proved) if radius < FARTHEST else (1e3, False)
+    room = max(float(-np.log(output[output > 0].min())) - value, 0.0) + 1e-12
+    radius = 1.0
+    while radius < 1e6:
+        with np.errstate(all="ignore"):
+            cost = problem.cost(radius * directions)
+        if (multiplier * (cost - problem.limits.budget) > room).all():
+            break
+        radius *= 2.0
+    return float(min(radius, problem.limits.peak)), False
+
+
+def climb(
+    problem: Problem, starts: Array, output: Array, multiplier: float, *, max_steps: int = 60
+) -> tuple[Array, Array]:
+    """Maximise F from every start at once by damped Newton steps; points and heights."""
+    point = starts.copy()
+    budget = problem.limits.budget if multiplier > 0 else 0.0
+    peak = problem.limits.peak
+    damping = np.full(len(point), 1e-2)
+    at = curve(local(problem, point), output, multiplier, budget)
+    height = np.where(np.isnan(at.value), -np.inf, at.value)
+    identity = np.eye(point.shape[1])
+    active = np.arange(len(point))
+    gradient, hessian = at.gradient, at.hessian
+    for _ in range(max_steps):
+        g, h = gradient[active], hessian[active]
+        values, vectors = np.linalg.eigh(h)
+        size = np.maximum(np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True) + 1e-300)
+        size = size * (1.0 + damping[active][:, None])
+        step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, g) / size)
+        longest = 0.5 * (0.1 + np.linalg.norm(point[active], axis=1))
+        length = np.linalg.norm(step, axis=1)
+        step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
+        trial = point[active] + step
+        norms = np.linalg.norm(trial, axis=1)
+        outside = norms > peak
+        trial[outside] *= (peak / norms[outside])[:, None]
+        at = curve(local(problem, trial), output, multiplier, budget)
+        better = at.value > height[active]
+        index = active[better]
+        gain = at.value[better] - height[index]
+        point[index], height[index] = trial[better], at.value[better]
+        gradient[index], hessian[index] = at.gradient[better], at.hessian[better]
+        damping[index] = np.maximum(0.2 * damping[index], 1e-8)
+        worse = active[~better]
+        damping[worse] = 10.0 * damping[worse] + 0.1
+        keep = np.ones(len(active), dtype=bool)
+        keep[better] = gain > 1e-15
+        keep[~better] = damping[worse] < 1e6
+        active = active[keep]
+        if len(active) == 0:
+            break
+    del identity
+    return point, height
+
+
+def _numbers(problem: Problem, points: Array) -> Array:
+    log_prob = safe_log_prob(problem.channel, points)
+    return ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
+
+
+def _distinct(points: Array, rtol: float) -> Array:
+    """Indices of points that differ from all earlier ones."""
+    kept: list[int] = []
+    for i, point in enumerate(points):
+        if kept:
+            distance = np.linalg.norm(points[kept] - point, axis=1)
+            if distance.min() <= rtol * (1.0 + np.linalg.norm(point)):
+                continue
+        kept.append(i)
+    return np.array(kept, dtype=np.int64)
