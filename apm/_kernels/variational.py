@@ -29,6 +29,8 @@ from channelcode._kernels.jit import kernel
 LONGEST = 3.0  # of a step in ln t: further than e^3 the model of the bound is not to be trusted
 NOISE = 1e-13  # relative rounding of the evidence bound
 FLATTEST = 1e-3  # least curvature that an indefinite step divides by
+ROUNDING = 3e-14  # times the condition of M: the step in ln t below which there is only rounding
+COARSEST = 1e-6  # rounding beyond this is a failure
 DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients,
 DIRECT_RATIO = 6  # and above so many rows per column: n^3 / 3 against 20 steps of n r^2
 
@@ -199,7 +201,8 @@ def newton_iterative(G, mean, scale, right, tol):
 def fixed_point(Z, half, weights, t, tol, max_steps):
     """Solve t = F(t) from t, in place; return `(U, shift, bound, steps, change)`.
 
-    `change` is the length of the last Newton step in ln t: the error left before it.
+    `change` is the length of the last Newton step in ln t, the error left before it; a step within
+    rounding counts as zero.
     """
     n, r = Z.shape
     U, G, shift = np.empty((r, r)), np.empty((r, n)), np.empty(r)
@@ -239,7 +242,11 @@ def fixed_point(Z, half, weights, t, tol, max_steps):
                 break
             definite = False
             length *= 0.25
-        if definite and change <= tol:
+        largest = 1.0
+        for a in range(r):
+            largest = max(largest, U[a, a])
+        if definite and change <= max(tol, min(ROUNDING * largest * largest, COARSEST)):
+            change = min(change, tol)
             break
     return U, shift, bound, steps, change
 

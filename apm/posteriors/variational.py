@@ -34,8 +34,9 @@ class VariationalLogistic(ScalarGaussian):
         mu = Sigma sum_i (y_i - 1/2) x_i,     lam(xi) = tanh(xi / 2) / (4 xi).
 
     Solved by Newton on ln xi^2 with plain EM as the safeguard, so the bound never falls; with fewer
-    labels than features, in the span of the examples. `tol` bounds the last step in ln xi^2. Labels
-    may be any two values; `classes` names them when the first labels may all be the same.
+    labels than features, in the span of the examples. The last step in ln xi^2 is below `tol`, or
+    below what rounding allows (features in the thousands with a weak prior). Labels may be any two
+    values; `classes` names them when the first labels may all be the same.
 
     >>> posterior = VariationalLogistic(prior_precision=1.0).fit([[1.0], [-1.0]], ["yes", "no"])
     >>> posterior.classes_.tolist(), posterior.mean.round(6).tolist()

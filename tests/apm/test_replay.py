@@ -77,6 +77,10 @@ def test_not_converged_carries_the_run() -> None:
     X = np.random.default_rng(0).standard_normal((40, 16))
     with pytest.raises(NotConverged) as caught:
         replay(
-            X, (X[:, 0] > 0).astype(int), seeds=[0, 1], queries=30, prior_precision=1e-11, tol=1e-17
+            X,
+            (X[:, 0] > 0).astype(int),
+            seeds=[0, 1],
+            queries=30,
+            prior_precision=1e-15,
         )
     assert caught.value.result.picks.shape == (30,)

@@ -257,10 +257,18 @@ def test_weak_priors_on_separable_data(precision: float, rng: np.random.Generato
     np.testing.assert_allclose(posterior.xi, cold.xi, rtol=1e-7)
 
 
-def test_unreachable_tolerance_is_an_error_with_the_result() -> None:
+def test_features_in_the_thousands_converge_to_rounding(rng: np.random.Generator) -> None:
+    """An effective prior precision of 1e-8: the equations hold as far as rounding lets them."""
+    X = 1e3 * rng.standard_normal((30, 6))
+    posterior = VariationalLogistic(0.01).fit(X, (X[:, 0] > 0).astype(int))
+    second = posterior.covariance + np.outer(posterior.mean, posterior.mean)
+    np.testing.assert_allclose(posterior.xi**2, np.einsum("ij,jk,ik->i", X, second, X), rtol=1e-7)
+
+
+def test_no_fixed_point_in_double_precision_is_an_error_with_the_result() -> None:
     X = np.random.default_rng(0).standard_normal((40, 16))
     with pytest.raises(NotConverged, match="raise prior_precision or tol") as caught:
-        VariationalLogistic(1e-10, tol=1e-16).fit(X, (X[:, 0] > 0).astype(int))
+        VariationalLogistic(1e-15).fit(X, (X[:, 0] > 0).astype(int))
     assert caught.value.result.mean.shape == (16,)
     with pytest.raises(InvalidArgument, match="tol"):
         VariationalLogistic(tol=0.0)
