@@ -124,6 +124,7 @@ def information_figures(sheet: Sheet, folder: Path) -> list[Figure]:
     dress_legend(axis.legend(fontsize=8.5, ncols=2, loc="upper center"))
     caption = (
         f"{sheet.dataset}, APM-LR: bits gained, the capacity at the pool's largest power, and two "
-        "proofs of how many bits the best candidate could have gained more."
+        "proofs of how many bits the best candidate could have gained more (one at the capacity "
+        "says nothing)."
     )
     return [*figures, finish(canvas, f"bound-{sheet.dataset}", caption, folder)]

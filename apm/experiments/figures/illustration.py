@@ -48,11 +48,11 @@ def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
         posterior = VariationalLogistic(classes=np.array([0, 1]))
         final = Belief(posterior.fit(split.pool[rows], split.labels[rows]))
         _utility(axes[row, 1], start, split, method, split.seeds)
-        dress(axes[row, 1], title=f"{method} utility: initial")
+        dress(axes[row, 1], title=f"{method} utility: initial", grid=False)
         _picks(axes[row, 2], split, picks, final)
         dress(axes[row, 2], title=f"{QUERIES} {method} queries")
         _utility(axes[row, 3], final, split, method, rows)
-        dress(axes[row, 3], title=f"{method} utility: {QUERIES} queries")
+        dress(axes[row, 3], title=f"{method} utility: {QUERIES} queries", grid=False)
     reach = 1.12 * np.abs(split.pool).max()
     for axis in axes.flat:
         axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
@@ -85,8 +85,8 @@ def _line(axis: Any, theta: Array, **style: Any) -> None:
     axis.plot([-along[0], along[0]], [-along[1], along[1]], **style)
 
 
-def _arrow(axis: Any, direction: Array, colour: str) -> None:
-    tip = direction / np.linalg.norm(direction) * 1.3
+def _arrow(axis: Any, direction: Array, colour: str, length: float = 1.3) -> None:
+    tip = direction / np.linalg.norm(direction) * length
     axis.annotate(
         "", xy=tip, xytext=(0, 0),
         arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2.2, "mutation_scale": 16},
@@ -100,7 +100,7 @@ def _posterior(axis: Any, belief: Belief, rng: np.random.Generator) -> None:
     for theta in draws:
         _line(axis, theta, color="#767676", linewidth=0.6, alpha=0.45)
     _line(axis, posterior.map, color=INK, linewidth=1.8)
-    _arrow(axis, np.asarray(posterior.map), INK)
+    _arrow(axis, np.asarray(posterior.map), INK, length=1.9)
     _arrow(axis, np.asarray(posterior.mean), "#56B4E9")
     _arrow(axis, np.linalg.eigh(covariance)[1][:, -1], "#CC79A7")
     dress(axis, title="Hyperplane posterior")

@@ -66,13 +66,13 @@ def new_figure(width: float, height: float, **options: Any) -> tuple[Any, Any]:
     return canvas, axes
 
 
-def dress(axis: Any, *, title: str = "", x: str = "", y: str = "") -> None:
+def dress(axis: Any, *, title: str = "", x: str = "", y: str = "", grid: bool = True) -> None:
     """Labels, a light grid, and ink that the report can recolour."""
     axis.set_title(title, fontsize=11, color=INK)
     axis.set_xlabel(x, fontsize=10, color=INK)
     axis.set_ylabel(y, fontsize=10, color=INK)
     axis.tick_params(labelsize=9, colors=INK)
-    axis.grid(alpha=0.25, linewidth=0.6)
+    axis.grid(grid, **({"alpha": 0.25, "linewidth": 0.6} if grid else {}))
     for side, spine in axis.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(INK)
@@ -92,6 +92,7 @@ def finish(canvas: Any, name: str, caption: str, folder: Path) -> Figure:
     svg = io.StringIO()
     with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
         canvas.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
+    canvas.set_layout_engine("none")  # the second format keeps the places of the first
     text = re.sub(r"^.*?(?=<svg)", "", svg.getvalue(), flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     picture = io.BytesIO()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +17,9 @@ from apm.experiments.results import Sheet
 from apm.experiments.statistics import Interval
 
 
-def sheet(name: str, levels: dict[str, float], *, noise: float = 0.002, trials: int = 30) -> Sheet:
+def sheet(
+    name: str, levels: Mapping[Any, float], *, noise: float = 0.002, trials: int = 30
+) -> Sheet:
     """Runs of 40 queries whose accuracies lie about the given levels, trial by trial."""
     rng = np.random.default_rng(len(name))
     methods = tuple(levels)
