@@ -10,10 +10,11 @@ from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._numerics.quadrature import AveragedDivergence
 from channelcode._validation import Array, Seed, integer
-from channelcode.channels import Channel
+from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.information.line import directed_information, scalar_information
 from channelcode.information.pool import scalar_pool_information
+from channelcode.information.reduction import reduced
 from channelcode.information.space import normal_points, pool_information
 from channelcode.information.value import Information
 from channelcode.measures import (
@@ -25,6 +26,7 @@ from channelcode.measures import (
     Pool,
     ScaledPool,
 )
+from channelcode.measures.gaussian import factor_of
 
 _CHUNK = 2_000_000
 _POINTS_ALONE = 2**16
@@ -45,7 +47,8 @@ def mutual_information(
       below 1e-10 bits for standard deviations from 1e-6 to 1e3.
     - `Gaussian` in R^k, `ScaledPool`, `FullPool`: `num_points` quasi-Monte Carlo points (by default
       65536 for one law, 4096 shared by a pool's), drawn with `rng`; the error is four standard
-      errors of 16 replicates. A law of rank one is a line and needs no sampling.
+      errors of 16 replicates. A law of rank one is a line and needs no sampling, nor do two
+      softmax classes or a linear feature map to the line.
 
     The value is an average of divergences from the output law that belongs to it: never negative,
     and never above min(H(Y), log |Y|) (rounding beyond those two ends is cut off, nothing else).
@@ -73,6 +76,7 @@ def mutual_information(
     if channel.inputs is not None:
         rule = "must be discrete, on the letters of a finite channel"
         raise InvalidArgument("measure", rule, measure)
+    channel, measure = reduced(channel, measure)
     if isinstance(measure, Gaussian):
         return _gaussian(channel, measure, num_points or _POINTS_ALONE, rng)
     if isinstance(measure, GaussianPool):
@@ -119,7 +123,7 @@ def _empirical_pool(channel: Channel, pool: EmpiricalPool) -> Information:
 def _gaussian(channel: Channel, measure: Gaussian, count: int, rng: Seed) -> Information:
     if measure.dim == 1:
         return _single(scalar_information(channel, measure.mean, measure.covariance))
-    factor = _trimmed(measure.factor)
+    factor = _trimmed(factor_of(_seen(channel, measure.covariance)))
     if factor.shape[1] == 0:
         return _single((0.0, 0.0, channel.prob(measure.mean)))
     if factor.shape[1] == 1:
@@ -133,13 +137,20 @@ def _gaussian_pool(channel: Channel, pool: GaussianPool, count: int, rng: Seed) 
         found = scalar_pool_information(channel, pool.mean, np.sqrt(pool.covariance))
         return _several(found)
     if isinstance(pool, ScaledPool):
-        shape = _trimmed(Gaussian(np.zeros(pool.dim), pool.shape).factor)
+        shape = _trimmed(factor_of(_seen(channel, pool.shape)))
         factors = np.sqrt(pool.scale)[:, None, None] * shape
     else:
-        values, vectors = np.linalg.eigh(pool.covariance)
-        factors = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        factors = factor_of(_seen(channel, pool.covariance))
     normal = normal_points(count, max(factors.shape[2], 1), rng)[..., : factors.shape[2]]
     return _several(pool_information(channel, pool.mean, factors, normal))
+
+
+def _seen(channel: Channel, covariance: Array) -> Array:
+    """The covariance of what the channel sees: softmax is blind to a shift of all logits."""
+    if type(channel) is not Softmax:
+        return covariance
+    centred = covariance - covariance.mean(axis=-1, keepdims=True)
+    return centred - centred.mean(axis=-2, keepdims=True)
 
 
 def _trimmed(factor: Array) -> Array:

@@ -73,7 +73,7 @@ class GaussianPool(Pool):
     """One Gaussian for each of n candidates.
 
     Three structures, from cheap to general: `ScalarPool` (a mean and a variance each), `ScaledPool`
-    (covariances c_x A with one shape A, as Kronecker posteriors give), `FullPool` (any covariances).
+    (covariances c_x A with one shape A, as Kronecker posteriors give), `FullPool` (any at all).
     """
 
     __slots__ = ()
@@ -279,7 +279,7 @@ class FullPool(GaussianPool):
 
 
 class EmpiricalPool(Pool):
-    """Samples for each of n candidates, equally weighted: `(n, s)` on the line, `(n, s, k)` in R^k."""
+    """Equally weighted samples of n candidates: `(n, s)` on the line, `(n, s, k)` in R^k."""
 
     __slots__ = ("_samples",)
     _samples: Array

@@ -380,18 +380,21 @@ def test_mirror_image(law):
 
 @pytest.mark.parametrize("variance", [0.5, 14.0, 400.0])
 def test_two_classes_are_the_logistic_channel(variance):
-    """Softmax(2) sees the difference of its inputs only: variance s + s - 2 c."""
+    """Softmax(2) sees the difference of its inputs only, so it costs no sampling error."""
     law = Gaussian([0.3, 0.0], 0.5 * variance * np.eye(2))
     line = mutual_information(Logistic(), Gaussian(0.3, variance))
     plane = mutual_information(Softmax(2), law)
-    assert abs(plane.bits - line.bits) <= plane.error
-    assert plane.error < 2e-3
+    assert plane.bits == pytest.approx(line.bits, abs=1e-13)
+    np.testing.assert_allclose(plane.output, line.output[::-1], atol=1e-14)
+    pool = FullPool([[0.3, 0.0]] * 2, [0.5 * variance * np.eye(2)] * 2)
+    np.testing.assert_allclose(mutual_information(Softmax(2), pool).bits, line.bits, atol=1e-13)
 
 
 def test_error_bars_cover_the_truth():
     line = mutual_information(Logistic(), Gaussian(0.5, 8.0)).bits
     law = Gaussian([0.5, 0.0], 4.0 * np.eye(2))
-    found = [mutual_information(Softmax(2), law, num_points=512, rng=seed) for seed in range(60)]
+    hidden = Features(Logistic(), lambda l: l[..., 0] - l[..., 1], dim=2)  # a map not known linear
+    found = [mutual_information(hidden, law, num_points=512, rng=seed) for seed in range(60)]
     inside = [abs(info.bits - line) <= info.error for info in found]
     assert sum(inside) >= 59  # four standard errors: 0.1 % outside
     # and they are no wider than they need be
@@ -412,7 +415,24 @@ def test_projection_through_features():
     line = mutual_information(
         Logistic(), Gaussian(direction.sum(), direction @ covariance @ direction)
     )
-    assert abs(space.bits - line.bits) <= space.error
+    assert space.bits == pytest.approx(line.bits, abs=1e-14)
+    mapped = Features(Logistic(), lambda l: l @ direction, dim=3)
+    sampled = mutual_information(mapped, Gaussian(np.ones(3), covariance))
+    assert abs(sampled.bits - line.bits) <= sampled.error < 1e-3
+    head = Features(Softmax(3), np.arange(6.0).reshape(3, 2))
+    through = mutual_information(head, Gaussian([0.1, -0.2], 0.1 * np.eye(2)))
+    pushed = Gaussian([0.1, -0.2], 0.1 * np.eye(2)).transform(np.arange(6.0).reshape(3, 2))
+    assert through.bits == mutual_information(Softmax(3), pushed).bits
+
+
+def test_a_shift_of_all_logits_is_not_seen():
+    law = Gaussian([0.1, 0.5, -0.2], np.eye(3))
+    shaken = Gaussian([0.1, 0.5, -0.2], np.eye(3) + 50.0)
+    assert mutual_information(Softmax(3), law).bits == pytest.approx(
+        mutual_information(Softmax(3), shaken).bits, abs=mutual_information(Softmax(3), law).error
+    )
+    common = Gaussian(np.zeros(3), np.full((3, 3), 7.0))
+    assert mutual_information(Softmax(3), common).bits == pytest.approx(0.0, abs=1e-14)
 
 
 def test_pools_in_space_agree(rng):
