@@ -11,7 +11,16 @@
 from apm.belief import Belief
 from apm.encoders import Affine, Encoder, FeatureMap, Linear
 from apm.learner import Learner
-from apm.posteriors import Posterior, VariationalLogistic
+from apm.posteriors import (
+    Bohning,
+    DiagonalHessian,
+    FullHessian,
+    KroneckerHessian,
+    Laplace,
+    Posterior,
+    Sampled,
+    VariationalLogistic,
+)
 from apm.power import FixedPower, PoolMaxPower, PowerPolicy, SpectralPower, SpectralWithMean
 from apm.selectors import (
     APM,
@@ -34,6 +43,12 @@ __all__ = [
     # beliefs
     "Posterior",
     "VariationalLogistic",
+    "Laplace",
+    "FullHessian",
+    "KroneckerHessian",
+    "DiagonalHessian",
+    "Bohning",
+    "Sampled",
     "Encoder",
     "Linear",
     "Affine",
