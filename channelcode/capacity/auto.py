@@ -18,6 +18,8 @@ class Auto:
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         """The chosen solver's proposal."""
         proposal = attempt(problem)
+        if proposal is not None and "symmetric binary" in proposal.method:
+            proposal = _checked(problem, proposal, tol)
         if proposal is None and problem.is_finite:
             from channelcode.capacity.interior_point import InteriorPoint
 
@@ -28,3 +30,15 @@ class Auto:
             proposal = Continuous().propose(problem, tol=tol)
         proposal.details["chosen_by"] = "Auto"
         return proposal
+
+
+def _checked(problem: Problem, proposal: Proposal, tol: float) -> Proposal | None:
+    """The proposal if KKT holds on the line; symmetry seen at samples is no proof."""
+    from channelcode.capacity.information import information, safe_log_prob
+    from channelcode.capacity.line_search import LineSearch
+
+    found = information(safe_log_prob(problem.channel, proposal.points), proposal.weights)
+    _, violation = LineSearch(problem).violations(
+        found.output, proposal.multiplier, found.nats, proposal.points
+    )
+    return proposal if violation <= 0.25 * tol else None

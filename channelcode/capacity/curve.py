@@ -13,9 +13,11 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, positive, real_array
 from channelcode.capacity.closed_form import attempt
 from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.newton import polish
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.result import CapacityResult
 from channelcode.capacity.solve import capacity, conclude
+from channelcode.capacity.support import within_budget
 from channelcode.channels import Channel
 from channelcode.constraints import Peak, Power
 from channelcode.errors import InvalidArgument
@@ -110,43 +112,69 @@ def capacity_curve(
     limit = None if peak is None else Peak(peak)
     constraints = [Power(float(p)) if limit is None else Power(float(p)) & limit for p in values]
     results: list[CapacityResult | None] = [None] * len(values)
-    previous: Proposal | None = None
     warm = isinstance(solver, Continuous) or (
         solver is None
         and channel.inputs is None
         and attempt(Problem(channel, constraints[0])) is None
     )
+    path = _Path(channel, solver, tolerance)
     for index in np.argsort(values, kind="stable"):
-        constraint = constraints[index]
-        if warm and previous is not None and 0 < values[index] < np.inf:
-            found = _continued(channel, constraint, previous, solver, tolerance)
-            if found is not None:
-                results[index], previous = found
-                continue
-        result = capacity(channel, constraint, solver=solver, tol=tolerance, throw=throw)
+        constraint, power = constraints[index], float(values[index])
+        result = path.follow(constraint, power) if warm else None
+        if result is None:
+            result = capacity(channel, constraint, solver=solver, tol=tolerance, throw=throw)
         results[index] = result
-        if warm and len(result.input) > 1 and result.multiplier > 0:
-            previous = Proposal(
-                result.input.atoms, result.input.weights, result.multiplier * LOG_TWO, "Continuous"
-            )
+        path.visit(power, result)
     return CapacityCurve(values, tuple(r for r in results if r is not None))
 
 
-def _continued(
-    channel: Channel, constraint: Any, previous: Proposal, solver: Any, tol: float
-) -> tuple[CapacityResult, Proposal] | None:
-    """The next point of the curve from its neighbour's atoms, or None if that does not certify."""
-    problem = Problem(channel, constraint)
-    spent = float(previous.weights @ problem.cost(previous.points))
-    scale = float(np.sqrt(problem.limits.budget / spent)) if spent > 0 else 1.0
-    radii = problem.norm(previous.points * scale)
-    if (radii > problem.limits.peak).any():
-        return None
-    start = Proposal(previous.points * scale, previous.weights, previous.multiplier, "Continuous")
-    started = perf_counter()
-    method = solver if isinstance(solver, Continuous) else Continuous()
-    proposal = method.propose(problem, tol=tol * LOG_TWO, start=start)
-    result = conclude(problem, proposal, tol=tol, throw=False, started=started)
-    if not result.status.ok:
-        return None
-    return result, proposal
+class _Path:
+    """The last two points of the curve, and what they say of the next."""
+
+    def __init__(self, channel: Channel, solver: Any, tol: float) -> None:
+        self.channel, self.tol = channel, tol
+        self.solver = solver if isinstance(solver, Continuous) else Continuous()
+        self.last: list[tuple[float, CapacityResult]] = []
+        self.cache: dict[Any, Any] = {}
+
+    def visit(self, power: float, result: CapacityResult) -> None:
+        """Remember a point."""
+        if not (0 < power < np.inf and result.multiplier > 0 and len(result.input) > 1):
+            self.last = []
+            return
+        self.last = [*self.last[-1:], (power, result)]
+
+    def follow(self, constraint: Any, power: float) -> CapacityResult | None:
+        """The next point from its neighbours' atoms, or None if that does not certify."""
+        if not self.last or not 0 < power < np.inf:
+            return None
+        problem = Problem(self.channel, constraint, cache=self.cache)
+        started = perf_counter()
+        points, weights, multiplier = self._guess(power)
+        if (problem.norm(points) > problem.limits.peak).any():
+            return None
+        polished = polish(problem, *within_budget(problem, points, weights, multiplier))
+        if polished.residual > 0.1 * self.tol or polished.weights.min() < 1e-9:
+            return None
+        proposal = Proposal(
+            *within_budget(problem, polished.points, polished.weights, polished.multiplier),
+            "Continuous, from a neighbour",
+        )
+        result = conclude(problem, proposal, tol=self.tol, throw=False, started=started)
+        return result if result.status.ok else None
+
+    def _guess(self, power: float) -> tuple[Array, Array, float]:
+        """Atoms, weights and multiplier, extrapolated in ln P where the support stays the same."""
+        here, result = self.last[-1]
+        points, weights = result.input.atoms, result.input.weights
+        multiplier = result.multiplier * LOG_TWO
+        if len(self.last) == 2 and len(self.last[0][1].input) == len(weights):
+            before, earlier = self.last[0]
+            if before < here < power:
+                reach = min(float(np.log(power / here) / np.log(here / before)), 2.0)
+                points = points + reach * (points - earlier.input.atoms)
+                weights = np.abs(weights + reach * (weights - earlier.input.weights))
+                ratio = multiplier / (earlier.multiplier * LOG_TWO)
+                return points, weights / weights.sum(), multiplier * ratio**reach
+        scale = float(np.sqrt(power / here))
+        return points * scale, weights, multiplier

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.capacity.information import safe_log_prob
-from channelcode.capacity.kkt import curve, kkt_function, local
+from channelcode.capacity.information import divergence, safe_log_prob
+from channelcode.capacity.kkt import curve, local, priced
 from channelcode.capacity.problem import Problem
 
 FARTHEST = 1e18  # stands for infinity where neither peak nor multiplier ends the line
@@ -37,38 +39,72 @@ def reach(problem: Problem, output: Array, multiplier: float, value: float) -> t
     return min(peak, FARTHEST), peak <= FARTHEST
 
 
-def usable(problem: Problem, points: Array) -> Array:
-    """The inputs at which the channel returns numbers: a user's exp may overflow far out."""
-    log_prob = safe_log_prob(problem.channel, points)
-    return ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
+class Probes(NamedTuple):
+    """Sorted inputs `(n,)` and the channel's log-probabilities there, `(n, Y)`."""
+
+    points: Array
+    log_prob: Array
 
 
-def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Array:
+def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
     """Sorted inputs in [-radius, radius]: `fine` of them evenly where the channel bends, `wide`
-    ones spread geometrically over the rest, zero and both ends."""
+    ones spread geometrically over the rest, zero and both ends.
+
+    A radius below the peak is rounded up to a power of the root of two, so that neighbouring
+    problems share their probes.
+    """
     budget = problem.limits.budget if problem.limits.is_power else 1.0
-    inner = min(radius, max(8.0, 4.0 * np.sqrt(min(budget, 1e6))))
+    inner = max(8.0, 4.0 * _rounded_up(np.sqrt(min(budget, 1e6))))
+    if radius < problem.limits.peak:
+        radius = min(_rounded_up(radius), problem.limits.peak)
+    key = (fine, wide, radius, inner)
+    if key not in problem.cache:
+        problem.cache[key] = _probes(problem, radius, min(inner, radius), fine, wide)
+    return problem.cache[key]
+
+
+def _probes(problem: Problem, radius: float, inner: float, fine: int, wide: int) -> Probes:
     even = np.linspace(-inner, inner, fine | 1)
     unit = 1e-3 * min(inner, 1.0)
     far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
     far[-1] = radius
     points = np.unique(np.concatenate([even, far, -far]))
-    keep = usable(problem, points)
+    log_prob = safe_log_prob(problem.channel, points)
+    keep = ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
     if keep.all():
-        return points
-    # the run of usable inputs around the best known one, zero
+        return Probes(points, log_prob)
+    # a user's exp may overflow far out: keep the run of numbers around zero
     centre = int(np.argmin(np.where(keep, np.abs(points), np.inf)))
     bad = np.flatnonzero(~keep)
     left = bad[bad < centre].max() + 1 if (bad < centre).any() else 0
     right = bad[bad > centre].min() if (bad > centre).any() else len(points)
-    return points[left:right]
+    return Probes(points[left:right], log_prob[left:right])
+
+
+def joined(problem: Problem, grid: Probes, atoms: Array) -> Probes:
+    """The probes and, in their places, the atoms."""
+    inside = np.unique(atoms[(atoms >= grid.points[0]) & (atoms <= grid.points[-1])])
+    inside = inside[~np.isin(inside, grid.points)]
+    if len(inside) == 0:
+        return grid
+    places = np.searchsorted(grid.points, inside)
+    more = safe_log_prob(problem.channel, inside)
+    return Probes(
+        np.insert(grid.points, places, inside), np.insert(grid.log_prob, places, more, axis=0)
+    )
+
+
+def _rounded_up(value: float) -> float:
+    """The next power of the root of two."""
+    return float(2.0 ** (np.ceil(2.0 * np.log2(max(value, 1e-12)) - 1e-9) / 2.0))
 
 
 def maxima(
-    problem: Problem, grid: Array, output: Array, multiplier: float, *, floor: float
+    problem: Problem, found: Probes, output: Array, multiplier: float, *, floor: float
 ) -> tuple[Array, Array]:
     """Local maxima of F above `floor`, refined by safeguarded Newton steps; points and values."""
-    values = kkt_function(problem, grid, output, multiplier)
+    grid = found.points
+    values = priced(problem, grid, divergence(found.log_prob, output), multiplier)
     values = np.where(np.isnan(values), -np.inf, values)
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     top = (padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]) & (values > floor)

@@ -19,7 +19,7 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.capacity.information import Information, divergence, safe_log_prob
 from channelcode.capacity.kkt import priced
-from channelcode.capacity.line import probes, reach
+from channelcode.capacity.line import Probes, joined, probes, reach
 from channelcode.capacity.problem import Problem
 
 MOST_ROUNDS = 40
@@ -31,28 +31,47 @@ def line_bound(
 ) -> tuple[float, str]:
     """An upper bound on the capacity in nats, and the scope over which it holds."""
     radius, proved = reach(problem, found.output, multiplier, found.nats)
-    grid = probes(problem, radius, fine=1201, wide=800)
-    inside = (atoms >= grid[0]) & (atoms <= grid[-1])
-    grid = np.unique(np.concatenate([grid, atoms[inside]]))
-    ends = (float(grid[0]), float(grid[-1]))
-    log_prob, height = _evaluate(problem, grid, found.output, multiplier)
-    goal = max(float(height.max()), found.nats) + 0.1 * tol
-    bound = _bounds(problem, grid, log_prob, height, found.output, multiplier)
+    known = joined(problem, probes(problem, radius, fine=1201, wide=800), atoms)
+    ends = (float(known.points[0]), float(known.points[-1]))
+    height = _heights(problem, known, found.output, multiplier)
+    top = float(height.max())
+    goal = max(top, found.nats) + 0.1 * tol
+    bound = _bounds(problem, known, height, found.output, multiplier)
+    upper, used = top, len(height)
     for _ in range(MOST_ROUNDS):
-        open_ = np.flatnonzero(bound > goal)
-        if len(open_) == 0 or len(grid) > MOST_PROBES:
+        open_ = bound > goal
+        if not open_.any() or used > MOST_PROBES:
             break
-        width = (grid[open_ + 1] - grid[open_])[:, None]
-        fresh = (grid[open_, None] + width * np.array([0.25, 0.5, 0.75])).ravel()
-        more, heights = _evaluate(problem, fresh, found.output, multiplier)
-        order = np.argsort(np.concatenate([grid, fresh]), kind="stable")
-        grid = np.concatenate([grid, fresh])[order]
-        log_prob = np.concatenate([log_prob, more])[order]
-        height = np.concatenate([height, heights])[order]
+        upper = max(upper, float(bound[~open_].max(initial=-np.inf)))
+        known, height, fresh = _refined(problem, known, height, open_, found.output, multiplier)
+        used += fresh
         goal = max(goal, float(height.max()) + 0.1 * tol)
-        bound = _bounds(problem, grid, log_prob, height, found.output, multiplier)
-    upper = float(max(bound.max(), height.max()))
-    return upper, _scope(problem, ends, radius, proved, len(grid))
+        bound = _bounds(problem, known, height, found.output, multiplier)
+    upper = max(upper, float(height.max()), float(bound.max(initial=-np.inf)))
+    return upper, _scope(problem, ends, radius, proved, used)
+
+
+def _refined(
+    problem: Problem, known: Probes, height: Array, open_: Array, output: Array, multiplier: float
+) -> tuple[Probes, Array, int]:
+    """Quarter the open intervals; of the others keep what their neighbours' differences need."""
+    near = open_.copy()
+    for shift in (1, 2, 3):
+        near[shift:] |= open_[:-shift]
+        near[:-shift] |= open_[shift:]
+    keep = np.zeros(len(height), dtype=bool)
+    keep[:-1] |= near
+    keep[1:] |= near
+    left = known.points[:-1][open_]
+    width = known.points[1:][open_] - left
+    points = (left[:, None] + width[:, None] * np.array([0.25, 0.5, 0.75])).ravel()
+    fresh = Probes(points, safe_log_prob(problem.channel, points))
+    heights = _heights(problem, fresh, output, multiplier)
+    everything = np.concatenate([known.points[keep], points])
+    order = np.argsort(everything, kind="stable")
+    log_prob = np.concatenate([known.log_prob[keep], fresh.log_prob])[order]
+    merged = np.concatenate([height[keep], heights])[order]
+    return Probes(everything[order], log_prob), merged, len(points)
 
 
 def _scope(
@@ -68,32 +87,26 @@ def _scope(
     return text if peak < np.inf else text + ", tails by the multiplier"
 
 
-def _evaluate(
-    problem: Problem, points: Array, output: Array, multiplier: float
-) -> tuple[Array, Array]:
-    log_prob = safe_log_prob(problem.channel, points)
-    height = priced(problem, points, divergence(log_prob, output), multiplier)
-    return log_prob, np.where(np.isnan(height), -np.inf, height)
+def _heights(problem: Problem, known: Probes, output: Array, multiplier: float) -> Array:
+    height = priced(problem, known.points, divergence(known.log_prob, output), multiplier)
+    return np.where(np.isnan(height), -np.inf, height)
 
 
 def _bounds(
-    problem: Problem,
-    grid: Array,
-    log_prob: Array,
-    height: Array,
-    output: Array,
-    multiplier: float,
+    problem: Problem, known: Probes, height: Array, output: Array, multiplier: float
 ) -> Array:
-    """A bound on F for each interval of the grid, `(n - 1,)`."""
-    box = _box(log_prob, output)
+    """A bound on F for each interval between probes, `(n - 1,)`."""
+    bend = _bend(known.points, height)
+    box = _box(known.log_prob, output)
     if multiplier > 0 and problem.limits.cost is not None:
+        grid = known.points
         cost = problem.cost(grid) - problem.limits.budget
         least = np.minimum(cost[:-1], cost[1:])
         if problem.limits.is_power:
             crosses = (grid[:-1] < 0) & (grid[1:] > 0)
             least = np.where(crosses, -problem.limits.budget, least)
         box = box - multiplier * least
-    return np.fmin(box, _bend(grid, height))
+    return np.fmin(box, bend)
 
 
 def _box(log_prob: Array, output: Array) -> Array:

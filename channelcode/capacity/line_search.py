@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.capacity.line import maxima, probes, reach
+from channelcode.capacity.line import joined, maxima, probes, reach
 from channelcode.capacity.problem import Problem
 from channelcode.errors import InvalidArgument
 
@@ -20,7 +20,7 @@ class LineSearch:
         if problem.limits.cost is None or not problem.limits.is_power:
             first = 1e4
         self.radius = float(min(problem.limits.peak, first))
-        self.grid = probes(problem, self.radius, fine=101, wide=120)
+        self.grid = probes(problem, self.radius, fine=101, wide=120).points
         self.step = 1e-3
 
     def alphabet(self) -> Array:
@@ -45,8 +45,7 @@ class LineSearch:
     ) -> tuple[Array, float]:
         """Local maxima of F above the value, and by how much the highest is above it."""
         radius, _ = reach(self.problem, output, multiplier, value)
-        grid = probes(self.problem, radius, fine=801, wide=400)
-        grid = np.unique(np.concatenate([grid, atoms]))
+        grid = joined(self.problem, probes(self.problem, radius, fine=801, wide=400), atoms)
         points, heights = maxima(
             self.problem, grid, output, multiplier, floor=value - 1e-3 * (abs(value) + 1e-9)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ EPSILON = float(np.finfo(np.float64).eps)
 class Problem:
     """Maximise I(L; Y) over input laws that meet the constraint (theory: section 1).
 
+    `cache` keeps the channel's probabilities at probe points; problems on one curve share it.
+
     >>> from channelcode.channels import Logistic
     >>> from channelcode.constraints import Power
     >>> Problem(Logistic(), Power(4.0)).limits.budget
@@ -27,6 +30,7 @@ class Problem:
     channel: Channel
     constraint: Constraint
     limits: Limits = field(init=False, repr=False, compare=False)
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.channel, Channel):
