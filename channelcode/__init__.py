@@ -11,12 +11,17 @@ predicted input laws to the capacity-achieving one. `apm` builds active learning
 from typing import TYPE_CHECKING
 
 from channelcode.capacity import (
+    BlahutArimoto,
+    CapacityCurve,
     CapacityResult,
     ClosedForm,
+    Continuous,
     Cost,
+    InteriorPoint,
     Peak,
     Power,
     Unconstrained,
+    capacity_curve,
     certify,
 )
 from channelcode.certificate import Certificate, SolveStats, Status
@@ -65,6 +70,9 @@ from channelcode.measures import (
 from channelcode.transport import (
     TransportResult,
     bures_squared,
+    gelbrich_bound,
+    nearest,
+    projection_bound,
     w2,
     w2_squared,
     wasserstein_line,
@@ -116,18 +124,26 @@ __all__ = [
     "information_gap_bound",
     # capacity
     "capacity",
+    "capacity_curve",
     "certify",
     "CapacityResult",
+    "CapacityCurve",
     "Power",
     "Peak",
     "Cost",
     "Unconstrained",
     "ClosedForm",
+    "BlahutArimoto",
+    "InteriorPoint",
+    "Continuous",
     # transport
     "w2",
     "w2_squared",
+    "nearest",
     "wasserstein_line",
     "bures_squared",
+    "gelbrich_bound",
+    "projection_bound",
     "TransportResult",
     # what solvers prove, and errors
     "Certificate",
