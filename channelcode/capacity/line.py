@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from channelcode.capacity.information import divergence, safe_log_prob
 from channelcode.capacity.kkt import curve, local, priced
 from channelcode.capacity.problem import Problem
 
+HALO = 0.5 ** np.arange(2.0, 19.0)  # distances from an atom, down to 4e-6
 FARTHEST = 1e18  # stands for infinity where neither peak nor multiplier ends the line
 
 
@@ -40,10 +41,39 @@ def reach(problem: Problem, output: Array, multiplier: float, value: float) -> t
 
 
 class Probes(NamedTuple):
-    """Sorted inputs `(n,)` and the channel's log-probabilities there, `(n, Y)`."""
+    """Sorted inputs `(n,)`, the channel's log-probabilities and probabilities there, `(n, Y)`, and
+    sum_y w ln w, `(n,)`."""
 
     points: Array
     log_prob: Array
+    prob: Array
+    order: Array
+
+    def take(self, index: Any) -> Probes:
+        """Some of the probes."""
+        return Probes(*(part[index] for part in self))
+
+    def divergence(self, output: Array) -> Array:
+        """D(W || q) at every probe, in nats."""
+        if (output <= 0).any():
+            return divergence(self.log_prob, output)
+        return np.maximum(self.order - self.prob @ np.log(output), 0.0)
+
+
+def probe(problem: Problem, points: Array) -> Probes:
+    """The channel at the given inputs."""
+    log_prob = safe_log_prob(problem.channel, points)
+    with np.errstate(under="ignore", invalid="ignore"):
+        prob = np.exp(log_prob)
+        order = np.where(prob > 0, prob * log_prob, 0.0).sum(axis=1)
+    return Probes(points, log_prob, prob, order)
+
+
+def halo(problem: Problem, atoms: Array) -> Array:
+    """The atoms and, around each, inputs at distances 1/4, 1/8, ... on both sides."""
+    offsets = np.concatenate([[0.0], HALO, -HALO])
+    points = (atoms[:, None] + offsets).ravel()
+    return points[np.abs(points) <= problem.limits.peak]
 
 
 def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
@@ -68,30 +98,32 @@ def _probes(problem: Problem, radius: float, inner: float, fine: int, wide: int)
     unit = 1e-3 * min(inner, 1.0)
     far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
     far[-1] = radius
-    points = np.unique(np.concatenate([even, far, -far]))
-    log_prob = safe_log_prob(problem.channel, points)
-    keep = ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
+    found = probe(problem, np.unique(np.concatenate([even, far, -far])))
+    keep = ~(np.isnan(found.log_prob) | (found.log_prob == np.inf)).any(axis=1)
     if keep.all():
-        return Probes(points, log_prob)
+        return found
     # a user's exp may overflow far out: keep the run of numbers around zero
-    centre = int(np.argmin(np.where(keep, np.abs(points), np.inf)))
+    centre = int(np.argmin(np.where(keep, np.abs(found.points), np.inf)))
     bad = np.flatnonzero(~keep)
     left = bad[bad < centre].max() + 1 if (bad < centre).any() else 0
-    right = bad[bad > centre].min() if (bad > centre).any() else len(points)
-    return Probes(points[left:right], log_prob[left:right])
+    right = bad[bad > centre].min() if (bad > centre).any() else len(keep)
+    return found.take(slice(left, right))
 
 
-def joined(problem: Problem, grid: Probes, atoms: Array) -> Probes:
-    """The probes and, in their places, the atoms."""
-    inside = np.unique(atoms[(atoms >= grid.points[0]) & (atoms <= grid.points[-1])])
-    inside = inside[~np.isin(inside, grid.points)]
-    if len(inside) == 0:
-        return grid
+def joined(problem: Problem, grid: Probes, extra: Array) -> Probes:
+    """The probes with further inputs in their places."""
+    inside = np.unique(extra[(extra >= grid.points[0]) & (extra <= grid.points[-1])])
     places = np.searchsorted(grid.points, inside)
-    more = safe_log_prob(problem.channel, inside)
-    return Probes(
-        np.insert(grid.points, places, inside), np.insert(grid.log_prob, places, more, axis=0)
-    )
+    fresh = grid.points[np.minimum(places, len(grid.points) - 1)] != inside
+    if not fresh.any():
+        return grid
+    return merged(grid, probe(problem, inside[fresh]))
+
+
+def merged(grid: Probes, more: Probes) -> Probes:
+    """Both sets of probes, sorted."""
+    order = np.argsort(np.concatenate([grid.points, more.points]), kind="stable")
+    return Probes(*(np.concatenate([a, b])[order] for a, b in zip(grid, more)))
 
 
 def _rounded_up(value: float) -> float:
@@ -104,7 +136,7 @@ def maxima(
 ) -> tuple[Array, Array]:
     """Local maxima of F above `floor`, refined by safeguarded Newton steps; points and values."""
     grid = found.points
-    values = priced(problem, grid, divergence(found.log_prob, output), multiplier)
+    values = priced(problem, grid, found.divergence(output), multiplier)
     values = np.where(np.isnan(values), -np.inf, values)
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     top = (padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]) & (values > floor)

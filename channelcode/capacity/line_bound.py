@@ -17,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.capacity.information import Information, divergence, safe_log_prob
+from channelcode.capacity.information import Information
 from channelcode.capacity.kkt import priced
-from channelcode.capacity.line import Probes, joined, probes, reach
+from channelcode.capacity.line import Probes, halo, joined, merged, probe, probes, reach
 from channelcode.capacity.problem import Problem
 
 MOST_ROUNDS = 40
@@ -31,12 +31,12 @@ def line_bound(
 ) -> tuple[float, str]:
     """An upper bound on the capacity in nats, and the scope over which it holds."""
     radius, proved = reach(problem, found.output, multiplier, found.nats)
-    known = joined(problem, probes(problem, radius, fine=1201, wide=800), atoms)
+    known = joined(problem, probes(problem, radius, fine=1201, wide=800), halo(problem, atoms))
     ends = (float(known.points[0]), float(known.points[-1]))
     height = _heights(problem, known, found.output, multiplier)
     top = float(height.max())
     goal = max(top, found.nats) + 0.1 * tol
-    bound = _bounds(problem, known, height, found.output, multiplier)
+    bound = _bounds(problem, known, height, found.output, multiplier, goal)
     upper, used = top, len(height)
     for _ in range(MOST_ROUNDS):
         open_ = bound > goal
@@ -46,7 +46,7 @@ def line_bound(
         known, height, fresh = _refined(problem, known, height, open_, found.output, multiplier)
         used += fresh
         goal = max(goal, float(height.max()) + 0.1 * tol)
-        bound = _bounds(problem, known, height, found.output, multiplier)
+        bound = _bounds(problem, known, height, found.output, multiplier, goal)
     upper = max(upper, float(height.max()), float(bound.max(initial=-np.inf)))
     return upper, _scope(problem, ends, radius, proved, used)
 
@@ -65,13 +65,11 @@ def _refined(
     left = known.points[:-1][open_]
     width = known.points[1:][open_] - left
     points = (left[:, None] + width[:, None] * np.array([0.25, 0.5, 0.75])).ravel()
-    fresh = Probes(points, safe_log_prob(problem.channel, points))
+    kept, fresh = known.take(keep), probe(problem, points)
     heights = _heights(problem, fresh, output, multiplier)
-    everything = np.concatenate([known.points[keep], points])
-    order = np.argsort(everything, kind="stable")
-    log_prob = np.concatenate([known.log_prob[keep], fresh.log_prob])[order]
-    merged = np.concatenate([height[keep], heights])[order]
-    return Probes(everything[order], log_prob), merged, len(points)
+    order = np.argsort(np.concatenate([kept.points, points]), kind="stable")
+    heights = np.concatenate([height[keep], heights])[order]
+    return merged(kept, fresh), heights, len(points)
 
 
 def _scope(
@@ -88,41 +86,48 @@ def _scope(
 
 
 def _heights(problem: Problem, known: Probes, output: Array, multiplier: float) -> Array:
-    height = priced(problem, known.points, divergence(known.log_prob, output), multiplier)
+    height = priced(problem, known.points, known.divergence(output), multiplier)
     return np.where(np.isnan(height), -np.inf, height)
 
 
 def _bounds(
-    problem: Problem, known: Probes, height: Array, output: Array, multiplier: float
+    problem: Problem,
+    known: Probes,
+    height: Array,
+    output: Array,
+    multiplier: float,
+    goal: float,
 ) -> Array:
-    """A bound on F for each interval between probes, `(n - 1,)`."""
-    bend = _bend(known.points, height)
-    box = _box(known.log_prob, output)
+    """A bound on F for each interval between probes, `(n - 1,)`; boxes only where bends fail."""
+    bound = _bend(known.points, height)
+    index = np.flatnonzero(bound > goal)
+    if len(index) == 0:
+        return bound
+    box = _box(known, output, index)
     if multiplier > 0 and problem.limits.cost is not None:
-        grid = known.points
-        cost = problem.cost(grid) - problem.limits.budget
-        least = np.minimum(cost[:-1], cost[1:])
+        left, right = known.points[index], known.points[index + 1]
+        least = np.minimum(problem.cost(left), problem.cost(right))
         if problem.limits.is_power:
-            crosses = (grid[:-1] < 0) & (grid[1:] > 0)
-            least = np.where(crosses, -problem.limits.budget, least)
-        box = box - multiplier * least
-    return np.fmin(box, bend)
+            least = np.where((left < 0) & (right > 0), 0.0, least)
+        box = box - multiplier * (least - problem.limits.budget)
+    bound[index] = np.fmin(box, bound[index])
+    return bound
 
 
-def _box(log_prob: Array, output: Array) -> Array:
-    """The box bound on D(W||q), with room for probabilities that turn."""
+def _box(known: Probes, output: Array, index: Array) -> Array:
+    """The box bound on D(W||q) in some intervals, with room for probabilities that turn."""
+    last = len(known.points) - 1
+    places = np.clip(index[:, None] + np.arange(-1, 3), 0, last)
     with np.errstate(all="ignore"):
-        prob = np.exp(log_prob)
-        ratio = np.where(prob > 0, log_prob - np.log(output), 0.0)
-        terms = prob * ratio - prob + output
-        change = np.diff(prob, axis=0)
-        before = np.vstack([change[:1], change[:-1]])
-        after = np.vstack([change[1:], change[-1:]])
-        turns = (before * change < 0) | (change * after < 0)
-        overshoot = 0.25 * (np.abs(before - change) + np.abs(change - after))
-        slope = np.maximum(np.abs(ratio[:-1]), np.abs(ratio[1:]))
-        room = np.where(turns, slope * overshoot, 0.0)
-        return np.nan_to_num(np.maximum(terms[:-1], terms[1:]) + room, nan=np.inf).sum(axis=1)
+        prob = known.prob[places]
+        ratio = np.where(prob > 0, known.log_prob[places] - np.log(output), 0.0)[:, 1:3]
+        terms = prob[:, 1:3] * (ratio - 1.0) + output
+        change = np.diff(prob, axis=1)
+        before, here, after = change[:, 0], change[:, 1], change[:, 2]
+        turns = (before * here < 0) | (here * after < 0)
+        overshoot = 0.25 * (np.abs(before - here) + np.abs(here - after))
+        room = np.where(turns, np.abs(ratio).max(axis=1) * overshoot, 0.0)
+        return np.nan_to_num(terms.max(axis=1) + room, nan=np.inf).sum(axis=1)
 
 
 def _bend(grid: Array, height: Array) -> Array:

@@ -77,8 +77,10 @@ class _State:
 
     def _bases(self) -> tuple[list[Array], list[Array]]:
         """Directions in which each atom may move, and the Hessian of F along them."""
-        bases, curvature = [], []
         peak = self.problem.limits.peak
+        if peak == np.inf:
+            return [np.eye(self.points.shape[1])] * len(self.points), list(self.curve.hessian)
+        bases, curvature = [], []
         for point, gradient, hessian in zip(self.points, self.curve.gradient, self.curve.hessian):
             radius = float(np.linalg.norm(point))
             basis = np.eye(len(point))
@@ -97,8 +99,7 @@ class _State:
         for basis, bend, gradient in zip(self.bases, self.curvature, self.curve.gradient):
             slope = basis.T @ gradient
             if slope.size:
-                sharp = np.abs(bend).max()
-                gain = max(gain, float(slope @ slope) / max(sharp, 1e-300))
+                gain = max(gain, float(slope @ slope) / max(float(np.abs(bend).max()), 1e-300))
         spent = 0.0
         if self.limited:
             spent = self.multiplier * abs(
