@@ -111,6 +111,27 @@ def posterior_class(name: str) -> Any:
     return getattr(apm.posteriors, name)
 
 
+def restored_belief(header: dict[str, Any], arrays: dict[str, Any], model: Any) -> Any:
+    """The belief of a file; a given model says what the file cannot."""
+    from apm.belief import Belief
+    from apm.posteriors import Posterior
+
+    given = Belief(model) if isinstance(model, Posterior) else model
+    state = {
+        name.removeprefix("posterior/"): value
+        for name, value in arrays.items()
+        if name.startswith("posterior/")
+    }
+    if given is not None:
+        posterior = type(given.posterior).from_state(state, given.posterior.channel)
+        return Belief(posterior, given.encoder, given.channel)
+    encoder = restore(header["encoder"], arrays, "model")
+    channel = restore(header["channel"], arrays, "model")
+    likelihood = restore(header["likelihood"], arrays, "model")
+    kind = posterior_class(header["posterior"])
+    return Belief(kind.from_state(state, likelihood), encoder, channel)
+
+
 def _known() -> dict[str, type]:
     """The classes that a file may name: exported ones of this library, nothing else."""
     import apm.encoders

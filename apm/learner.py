@@ -6,7 +6,7 @@ import operator
 import os
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,17 @@ from apm.journal import Entry, Journal, Record, ScoreSummary
 from apm.posteriors.base import Posterior
 from apm.selectors import APM, Explanation, Selector
 from apm.selectors.base import Choice, Indices
+from apm.simulation import compiled_rounds, entries, is_algorithm_1, known_codes
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
 from channelcode.measures import ScalarPool
+
+
+class Run(NamedTuple):
+    """The rows that `Learner.run` asked, `(n,)`; the MAP weights after each, `(n, q)`, or None."""
+
+    indices: Indices
+    weights: Array | None
 
 
 class Learner:
@@ -107,6 +115,41 @@ class Learner:
         for row, value, (law, summary, power, spent) in zip(rows, labels, known):
             self._journal.add(Entry(row, value, summary, law, power, spent + seconds))
             self._open[row] = False
+
+    def run(self, labels: ArrayLike, n: int, *, retrain: bool = False) -> Run:
+        """Ask and tell n times with labels known beforehand, `labels[i]` for row i: a simulation.
+
+        The same picks, records and posterior as the loop of `ask` and `tell`. Algorithm 1 as it
+        stands (`VariationalLogistic`, `APM()` with its spectral budget) runs as one compiled loop,
+        many times faster; everything else runs step by step. With `retrain=True` the most probable
+        weights after each label are kept, for learning curves.
+        """
+        values = _listed(labels)
+        if len(values) != len(self._pool):
+            rule = f"must have one label for each of {len(self._pool)} rows"
+            raise InvalidArgument("labels", rule, f"{len(values)} labels")
+        values = [v.item() if isinstance(v, np.generic) else v for v in values]
+        count, left = integer("n", n, least=1), int(np.count_nonzero(self._open))
+        if count > left:
+            raise InvalidArgument("n", f"must be at most {left}, the rows left", n)
+        indices: list[int] = []
+        weights: list[Array] = []
+        fast = is_algorithm_1(self._belief, self._selector, self._features)
+        while len(indices) < count:
+            codes = known_codes(self._belief.posterior, values) if fast else None
+            if codes is not None:
+                picks, maps = self._compiled(values, codes, count - len(indices), retrain)
+                indices.extend(picks)
+                weights.extend(maps)
+                fast = False  # whatever is left needs the errors of the slow path
+                continue
+            index = int(self.ask()[0])
+            self.tell(index, values[index])
+            indices.append(index)
+            if retrain:
+                weights.append(np.asarray(self._belief.posterior.map))
+        kept = np.array(weights) if retrain else None
+        return Run(np.array(indices, dtype=np.intp), kept)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -195,7 +238,7 @@ class Learner:
         function inside an encoder or a selector of your own.
         """
         header, arrays = archive.read(path)
-        belief = _restored_belief(header, arrays, model)
+        belief = archive.restored_belief(header, arrays, model)
         chosen = selector
         if chosen is None:
             chosen = archive.restore(header["selector"], arrays, "selector")
@@ -209,6 +252,23 @@ class Learner:
         return f"Learner({rows} rows, {told} labelled, {type(self._selector).__name__})"
 
     # Inside -----------------------------------------------------------------------------------
+
+    def _compiled(
+        self, values: list[Any], codes: np.ndarray, count: int, retrain: bool
+    ) -> tuple[list[int], list[Array]]:
+        """Rounds of the compiled loop, told to the journal."""
+        started = perf_counter()
+        before, selector = self._belief, self._selector
+        rounds = compiled_rounds(
+            before, selector, self._features, self._open, codes, count=count, retrain=retrain
+        )
+        self._belief = Belief(rounds.posterior, before.encoder, before.channel)
+        picks = rounds.picks.tolist()
+        seconds = (perf_counter() - started) / max(len(picks), 1)
+        for entry in entries(rounds, values, int(np.count_nonzero(self._open)), seconds):
+            self._journal.add(entry)
+            self._open[entry.index] = False
+        return picks, list(rounds.maps)
 
     def _round_seed(self) -> int:
         """The seed of this round: the learner's and the number of labels told."""
@@ -291,25 +351,6 @@ def _summary(choice: Choice, place: int) -> ScoreSummary:
     return ScoreSummary(
         chosen, runner_up, margin, float(scores.mean()), float(scores.min()), len(scores)
     )
-
-
-def _restored_belief(
-    header: dict[str, Any], arrays: dict[str, Any], model: Posterior | Belief | None
-) -> Belief:
-    given = Belief(model) if isinstance(model, Posterior) else model
-    state = {
-        name.removeprefix("posterior/"): value
-        for name, value in arrays.items()
-        if name.startswith("posterior/")
-    }
-    if given is not None:
-        posterior = type(given.posterior).from_state(state, given.posterior.channel)
-        return Belief(posterior, given.encoder, given.channel)
-    encoder = archive.restore(header["encoder"], arrays, "model")
-    channel = archive.restore(header["channel"], arrays, "model")
-    likelihood = archive.restore(header["likelihood"], arrays, "model")
-    kind = archive.posterior_class(header["posterior"])
-    return Belief(kind.from_state(state, likelihood), encoder, channel)
 
 
 def _row(position: Any, rows: int) -> int:

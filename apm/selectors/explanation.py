@@ -9,6 +9,7 @@ import numpy as np
 
 from apm.belief import Belief
 from apm.power import PoolMaxPower
+from apm.selectors.channels import AllClasses, View
 from apm.selectors.target import decompose, target_input
 from channelcode._validation import Array
 from channelcode.measures import Pool
@@ -25,12 +26,12 @@ class Explanation:
       and `margin` the score's lead over it (negative if this one is not the best);
     - `exploitation` `|m - m_T|^2` and `exploration` `W2^2(p - m, T - m_T)` add up to `W2^2(p, T)`
       (eq. (APM-LR); theory of transport: "the mean splits off");
-    - `power` P and `capacity_bits` C(P) of the target T; selectors without a budget are explained
-      at the pool's largest power;
+    - `power` P and `capacity_bits` C(P) of the target T, in the channel that the selector looks
+      through; selectors without a budget are explained at the pool's largest power;
     - `information_gain_bits` I(theta; Y) of this candidate;
     - `bound_bits`: no candidate gains more than this beyond it, as none gains more than C(P): the
       least of `C(P) - I` and `transport_bound_bits`. None, with the reason in `bound_note`, unless
-      every candidate is within the budget P;
+      every candidate is within the budget P and the channel is the label's own;
     - `transport_bound_bits`: the same loss bounded by the distance to the target alone (the better
       of Theorem 3.1 and the KKT bound), the guarantee that APM minimises.
     """
@@ -81,12 +82,18 @@ def explain_choice(
     from channelcode.information import mutual_information
 
     policy = getattr(selector, "power", PoolMaxPower())
-    power = policy.power(belief, X, radius=getattr(selector, "radius", None), pool=laws)
-    target = target_input(belief.channel, power, solver=getattr(selector, "solver", None))
-    law = laws[place : place + 1]
-    exploitation, exploration = (float(term[0]) for term in decompose(law, target.input))
-    gain = float(np.ravel(mutual_information(belief.channel, law).bits)[0])
-    bound, transport, note = _certificate(belief, power, target, laws, place, gain)
+    look = getattr(selector, "view", AllClasses().view)
+    view: View = look(belief, laws)
+    power = view.budget(policy, belief, X, radius=getattr(selector, "radius", None))
+    target = target_input(view.channel, power, solver=getattr(selector, "solver", None))
+    one = slice(place, place + 1)
+    exploitation, exploration = (float(term[0]) for term in decompose(view.laws[one], target.input))
+    gain = float(np.ravel(mutual_information(belief.channel, laws[one]).bits)[0])
+    if view.channel is belief.channel:
+        bound, transport, note = _certificate(belief, power, target, laws, place, gain)
+    else:
+        bound = transport = None
+        note = "the budget is that of the channel which the selector looks through, not the label's"
     others = order[order != place]
     runner_up = int(candidates[others[0]]) if len(others) else None
     margin = float(scores[place] - scores[others[0]]) if len(others) else None

@@ -1,0 +1,121 @@
+"""Rounds of the loop with labels known beforehand, compiled where they are Algorithm 1."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apm.belief import Belief
+from apm.journal import Entry, ScoreSummary
+from apm.posteriors import VariationalLogistic
+from apm.posteriors.variational import MAX_STEPS, Solution
+from apm.power import SpectralPower
+from apm.selectors import APM, AllClasses, Parameters, Selector
+from apm.selectors.base import TIE_RTOL, TIE_SPREAD
+from apm.selectors.channels import as_choice
+from channelcode._validation import Array
+from channelcode.channels import Logistic
+
+LARGEST = 1 << 20  # entries of a pool that is projected at once
+
+
+class Rounds(NamedTuple):
+    """What the compiled loop did: the posterior after it, and a row of numbers for each round.
+
+    `picks (n,)`, `runners (n,)` (-1 for none), `table (n, 7)` (see `apm._kernels.loop.COLUMNS`),
+    `maps (n, q)`, empty unless asked for.
+    """
+
+    posterior: VariationalLogistic
+    picks: np.ndarray
+    runners: np.ndarray
+    table: Array
+    maps: Array
+
+
+def is_algorithm_1(belief: Belief, selector: Selector, features: Any) -> bool:
+    """Whether this is the paper's APM-LR on a pool of moderate size, nothing replaced."""
+    return (
+        type(belief.posterior) is VariationalLogistic
+        and type(belief.channel) is Logistic
+        and type(selector) is APM
+        and type(selector.power) is SpectralPower
+        and type(selector.message) is Parameters
+        and type(as_choice(selector.channel)) is AllClasses
+        and selector.solver is None
+        and selector.radius is not None
+        and features.dtype == np.float64
+        and features.size <= LARGEST
+    )
+
+
+def known_codes(posterior: Any, labels: list[Any]) -> np.ndarray | None:
+    """The channel output of every label, or None while some of their classes are unknown."""
+    if posterior.num_observations == 0:
+        return None
+    classes = {value: code for code, value in enumerate(posterior.classes_.tolist())}
+    try:
+        return np.array([classes[label] for label in labels], dtype=np.int64)
+    except (KeyError, TypeError):
+        return None
+
+
+def compiled_rounds(
+    belief: Belief,
+    selector: Any,
+    features: Any,
+    is_open: np.ndarray,
+    codes: np.ndarray,
+    *,
+    count: int,
+    retrain: bool,
+) -> Rounds:
+    """Up to `count` rounds; fewer only if a fixed point was not reached."""
+    from apm._kernels.loop import run
+
+    posterior = belief.posterior
+    held: Solution = posterior._solution
+    told = posterior.num_observations
+    room = told + count
+    design = np.empty((room, len(held.mean)))
+    own_codes = np.empty(room, dtype=np.int64)
+    weights, squares = np.empty(room), np.empty(room)
+    design[:told], own_codes[:told] = posterior.design, posterior.codes
+    weights[:told], squares[:told] = posterior.sample_weight, held.squares
+    start = np.array(posterior.map if retrain else held.map_start)
+    done, picks, runners, table, maps, mean, factor, bound, steps, change = run(
+        np.array(features, order="C"), codes, is_open.copy(), design, own_codes, weights, squares,
+        np.array(posterior.precision), np.array(held.mean), np.array(held.factor), told,
+        start, float(selector.radius or 0.0), count, TIE_RTOL, TIE_SPREAD,
+        float(posterior.tol), MAX_STEPS, retrain,  # type: ignore[attr-defined]
+    )  # fmt: skip
+    if done:
+        seen = told + done
+        best = np.array(maps[done - 1]) if retrain else start
+        arrays = (mean, factor, squares[:seen].copy(), best)
+        for array in arrays:
+            array.setflags(write=False)
+        solution = Solution(mean, factor, arrays[2], bound, steps, change, best)
+        posterior = posterior._evolve(
+            _design=design[:seen],
+            _codes=own_codes[:seen],
+            _weights=weights[:seen],
+            _solution=solution,
+        )
+        if retrain:
+            posterior._cache["map"] = best
+    return Rounds(posterior, picks[:done], runners[:done], table[:done], maps[:done])  # type: ignore[arg-type]
+
+
+def entries(rounds: Rounds, labels: list[Any], candidates: int, seconds: float) -> list[Entry]:
+    """The rounds as a journal takes them; `candidates` were open before the first."""
+    told = []
+    for place, (row, runner, numbers) in enumerate(
+        zip(rounds.picks.tolist(), rounds.runners.tolist(), rounds.table.tolist())
+    ):
+        chosen, other, mean, lowest, power, centre, variance = numbers
+        runner_up, margin = (runner, chosen - other) if runner >= 0 else (None, None)
+        summary = ScoreSummary(chosen, runner_up, margin, mean, lowest, candidates - place)
+        told.append(Entry(row, labels[row], summary, (centre, variance), power, seconds))
+    return told
