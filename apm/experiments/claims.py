@@ -23,6 +23,7 @@ Verdict = Literal["held", "not held", "not resolved", "not run"]
 Sheets = dict[str, Sheet]
 ACTIVE = ("APM-LR", "Uncertainty", "InfoGain", "BALD")
 MARGIN = 0.01  # "comparable": mean accuracies within one point of each other
+FEWEST = 20  # trials for a claim that is found on one half of them and judged on the other
 EARLY = 40  # "initially", in the failure analysis: the first 40 queries
 
 
@@ -168,8 +169,8 @@ def peaks_early(dataset: str, methods: tuple[str, ...]) -> Callable:
         pairs = []
         for method in methods:
             curves = sheet.of(method, "accuracy")
-            if len(curves) < 4:
-                raise KeyError(f"four trials of {dataset}")
+            if len(curves) < FEWEST:
+                raise KeyError(f"{FEWEST} trials of {dataset}")
             peak = int(np.argmax(curves[0::2].mean(axis=0)))
             drop = curves[1::2, peak] - curves[1::2, -1]
             pairs.append((f"{method}, peak at query {peak}", bootstrap_interval(drop)))

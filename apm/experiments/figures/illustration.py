@@ -63,9 +63,10 @@ def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
     caption = (
         f"The cross set, trial {trial} (the first whose seeds lie in the large clusters). Left: "
         "the pool with its labels; hyperplanes drawn from the posterior after the two seed labels, "
-        "with the normals of the logistic regression solution (dark), of the posterior mean (blue) "
-        "and the direction of largest variance (pink). Utility maps: bright is high; the star is "
-        f"the next pick. Test accuracy after {QUERIES} queries: {', '.join(accuracies)}."
+        "the logistic regression solution (thick, with its normal), the normal of the posterior "
+        "mean (blue) and the direction of largest variance (pink). Utility maps: bright is high; "
+        f"the star is the next pick. Test accuracy after {QUERIES} queries: "
+        f"{', '.join(accuracies)}."
     )
     return finish(canvas, "cross-illustration", caption, folder)
 

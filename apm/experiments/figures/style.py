@@ -33,9 +33,9 @@ LOOKS: dict[str, Look] = {
     "Random": Look(INK, (0, (6, 2, 1, 2)), "x"),
     "MaxVar": Look("#E69F00", (0, (8, 2)), "v"),
     "APM-LR-U": Look("#56B4E9", (0, (2, 1.5)), "<"),
-    "APM-LR-V": Look("#8C6D1F", (0, (4, 1, 1, 1, 1, 1)), ">"),
-    "InfoGain-exact": Look("#7B3294", "-", "P"),
-    "EPIG": Look("#882E2E", (0, (5, 1, 1, 1)), "*"),
+    "APM-LR-V": Look("#A88432", (0, (4, 1, 1, 1, 1, 1)), ">"),
+    "InfoGain-exact": Look("#A06CC8", "-", "P"),
+    "EPIG": Look("#C44E52", (0, (5, 1, 1, 1)), "*"),
     "APM-predictions": Look("#56B4E9", "-", "h"),
 }
 
