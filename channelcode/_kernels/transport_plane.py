@@ -11,6 +11,7 @@ from channelcode._kernels.transport_owen import upper_tail, wedge
 
 MASS_TOLERANCE = 1e-13  # stop when every cell has its mass; a few times rounding
 MAX_STEPS = 100
+ROUNDING = 2e-15  # a variance left below this part of the given one is the rounding of S
 
 
 @kernel
@@ -203,30 +204,34 @@ def repair_loss(
 ) -> float:
     """Dual value minus the value of a feasible coupling near the cells: the gap of `v` in rho.
 
-    Cells with too much mass give a random part of it to the atoms that lack mass.
+    A cell with too much mass gives a random part of it to the atoms that lack mass, first to the
+    one where that costs least: `<E[X|cell j], a_j - a_k> - (v_j - v_k)` for each unit, never
+    negative.
     """
     m = weights.shape[0]
-    lacking = 0.0
-    px = 0.0
-    py = 0.0
+    short = np.empty(m)
+    for j in range(m):
+        short[j] = weights[j] - mass[j]
     gap = 0.0
     for j in range(m):
-        short = weights[j] - mass[j]
-        gap += v[j] * short
-        if short > 0.0:
-            lacking += short
-            px += short * atoms[j, 0]
-            py += short * atoms[j, 1]
-    if lacking == 0.0:
-        return max(gap, 0.0)
-    px /= lacking
-    py /= lacking
-    for j in range(m):
-        over = mass[j] - weights[j]
-        if over > 0.0:
-            inner = moment[j, 0] * (atoms[j, 0] - px) + moment[j, 1] * (atoms[j, 1] - py)
-            gap += over / mass[j] * inner
-    return max(gap, 0.0)
+        while short[j] < 0.0:
+            chosen = -1
+            least = math.inf
+            for k in range(m):
+                if short[k] > 0.0:
+                    loss = moment[j, 0] * (atoms[j, 0] - atoms[k, 0])
+                    loss += moment[j, 1] * (atoms[j, 1] - atoms[k, 1])
+                    loss = loss / mass[j] - (v[j] - v[k])
+                    if loss < least:
+                        least = loss
+                        chosen = k
+            if chosen < 0:
+                break  # what is left is the rounding of the sums
+            part = min(-short[j], short[chosen])
+            gap += part * max(least, 0.0)
+            short[j] += part
+            short[chosen] -= part
+    return gap
 
 
 @kernel
@@ -323,10 +328,11 @@ def plane_pool(
             first, second = 1, 0
         l11 = math.sqrt(max(covariance[c, first, first], 0.0))
         l21 = covariance[c, 0, 1] / l11 if l11 > 0.0 else 0.0
-        l22 = math.sqrt(max(covariance[c, second, second] - l21 * l21, 0.0))
-        if l22 <= 1e-14 * l11:
+        rest = covariance[c, second, second] - l21 * l21
+        if rest <= ROUNDING * covariance[c, second, second]:
             gap[c] = math.inf
             continue
+        l22 = math.sqrt(rest)
         power = 0.0
         for j in range(m):
             atoms[j, 0] = l11 * points[j, first] + l21 * points[j, second]

@@ -1,4 +1,4 @@
-"""Gaussians in R^3: exact cells in parallel planes, the trapezoid rule across them."""
+"""Gaussians in R^3: exact cells in parallel planes, Gauss-Legendre panels across them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport_cells import damped_newton, merge_atoms, slab_cells
 
 MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
-COARSEST = 0.8  # step of the rule; finer where the cells turn sharply across the slabs
-FINEST = 0.1
+COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
+BOUND_SLABS = 2.0  # for each deviation in `slab_bounds`: errs by less than 1e-4 of the scale
+FINE = 0.5  # any value below one: panels that end at the corners of the cells
 
 
 @kernel
-def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> float:
-    """Rotate atoms in R^3 so that no two differ mostly along the last axis; returns a step.
+def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> None:
+    """Rotate atoms in R^3 so that no two differ mostly along the last axis.
 
     An edge whose normal makes the angle b with the last axis has a mass that varies across the
-    slabs like a Gaussian of deviation tan b. Of the `directions` the one with the largest least
-    angle becomes the axis, and the step makes the trapezoid error exp(-(2 pi tan b / step)^2 / 2),
-    below 1e-14.
+    slabs like a Gaussian of deviation tan b: of the `directions`, the one with the largest least
+    angle becomes the axis.
     """
     m = atoms.shape[0]
     chosen = 0
@@ -52,8 +52,6 @@ def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> float:
             atoms[j, 0] -= inner * mx
             atoms[j, 1] -= inner * my
             atoms[j, 2] -= inner * mz
-    tangent = math.sqrt(max(1.0 - smallest_worst, 0.0) / max(smallest_worst, 1e-30))
-    return min(max(0.75 * tangent, FINEST), COARSEST)
 
 
 @kernel
@@ -97,13 +95,11 @@ def slab_pool(
         shares = all_weights[:kept].copy()
         v = np.empty(kept)
         mass = np.empty(kept)
-        step = lay_slabs(atoms, directions)
+        lay_slabs(atoms, directions)
         for j in range(kept):
             v[j] = 0.5 * (atoms[j, 0] ** 2 + atoms[j, 1] ** 2 + atoms[j, 2] ** 2)
-        if step < COARSEST:
-            # The first steps need no fine rule.
-            damped_newton(atoms, shares, v, nodes, 0, 1e-4, mass, COARSEST)
-        value, worst, count = damped_newton(atoms, shares, v, nodes, 0, MASS_TOLERANCE, mass, step)
+        damped_newton(atoms, shares, v, nodes, 0, 1e-4, mass, COARSE)
+        value, worst, count = damped_newton(atoms, shares, v, nodes, 0, MASS_TOLERANCE, mass, FINE)
         rho[c] = scale * value
         residual[c] = worst
         steps[c] = count
@@ -137,8 +133,8 @@ def slab_bounds(
                 for e in range(3):
                     total += factors[c, e, d] * points[j, e]
                 atoms[j, d] = total
-        step = lay_slabs(atoms, directions)
-        value = slab_cells(atoms, v, step, mass, hessian)
+        lay_slabs(atoms, directions)
+        value = slab_cells(atoms, v, BOUND_SLABS, mass, hessian)
         for j in range(m):
             value += weights[j] * v[j]
         out[c] = value

@@ -86,8 +86,7 @@ def dual_bound(mu: Measure, nu: DiscreteMeasure, potential: ArrayLike) -> float:
 
 
 def _gaussian_bound(mean: Array, covariance: Array, nu: DiscreteMeasure, p: Array) -> float:
-    from channelcode.transport.quasi import QuasiMonteCarlo, statistical_bound
-    from channelcode.transport.reduction import Reduced, span_of
+    from channelcode.transport.reduction import span_of
 
     middle = nu.weights @ nu.points
     centred = nu.points - middle
@@ -98,24 +97,34 @@ def _gaussian_bound(mean: Array, covariance: Array, nu: DiscreteMeasure, p: Arra
     basis = (
         span_of(centred, float(np.abs(nu.points).max())) if len(nu) > 1 else np.ones((nu.dim, 0))
     )
-    points, compressed = centred @ basis, basis.T @ covariance @ basis
-    if basis.shape[1] == 0:
-        bound = float(nu.weights @ v - v.min())
-    elif basis.shape[1] == 1:
-        deviation = float(np.sqrt(max(compressed[0, 0], 0.0)))
-        bound = correlation_bound(points[:, 0], nu.weights, v, deviation)
-    elif basis.shape[1] == 2:
+    compressed = basis.T @ covariance @ basis
+    # Of equal atoms only the one with the least v is ever on the maximum.
+    order = np.lexsort((v, *nu.points.T[::-1]))
+    first = np.ones(len(v), dtype=bool)
+    first[1:] = (np.diff(nu.points[order], axis=0) != 0).any(axis=1)
+    kept = order[first]
+    bound = float(nu.weights @ v) + _expected_maximum(centred[kept] @ basis, v[kept], compressed)
+    return float(shift @ shift + np.trace(covariance) + variance - 2 * bound)
+
+
+def _expected_maximum(points: Array, v: Array, covariance: Array) -> float:
+    """E max_j(<Z, y_j> - v_j) for Z ~ N(0, S) on the span of the atoms `(m, r)`."""
+    m, rank = points.shape
+    if rank == 0:
+        return float(-v.min())
+    if rank == 1:
+        deviation = float(np.sqrt(max(covariance[0, 0], 0.0)))
+        return correlation_bound(points[:, 0], np.zeros(m), v, deviation)
+    if rank == 2:
         from channelcode._kernels.transport_plane import cell_edges
 
-        values, vectors = np.linalg.eigh(compressed)
+        values, vectors = np.linalg.eigh(covariance)
         atoms = np.ascontiguousarray(points @ (vectors * np.sqrt(np.maximum(values, 0.0))))
-        m = len(v)
         mass, moment, hessian = np.zeros(m), np.zeros((m, 2)), np.zeros((m, m))
-        bound = cell_edges(atoms, v, mass, moment, hessian) + float((nu.weights - mass) @ v)
-    else:
-        target = Reduced(points, nu.weights, basis, middle, variance, np.arange(len(v)))
-        bound, _ = statistical_bound(compressed, target, v, QuasiMonteCarlo())
-    return float(shift @ shift + np.trace(covariance) + variance - 2 * bound)
+        return cell_edges(atoms, v, mass, moment, hessian) - float(mass @ v)
+    from channelcode.transport.quasi import QuasiMonteCarlo, statistical_maximum
+
+    return statistical_maximum(covariance, points, v, QuasiMonteCarlo())[0]
 
 
 def _check_pair(mu: Measure, nu: Measure) -> None:

@@ -25,6 +25,9 @@ from channelcode.transport.space import MOST_ATOMS as MOST_SPACE_ATOMS
 from channelcode.transport.space import solve_space
 
 BASES = 12  # orthonormal bases of the second stage
+# The plain trapezoid rule of `slab_bounds` errs by its step to the fourth times the jump of a third
+# derivative at the cells' corners: 1.1e-4 of sqrt(tr S tr Cov T) at worst in 12,000 random cases.
+SLAB_ERROR = 5e-4
 ERRORS = 8.0  # standard errors granted to a quasi-Monte Carlo value against an exact bound
 
 Refinement = Callable[[np.ndarray], Array]
@@ -116,7 +119,8 @@ class GaussianCascade:
             directions_in(3),
             np.ascontiguousarray(guess),
         )
-        return self.total[index] - 2 * bound
+        slack = SLAB_ERROR * np.sqrt(self.target.variance) * size
+        return self.total[index] - 2 * (bound + slack)
 
     def _error_of_rule(self) -> float:
         """How far the quasi-Monte Carlo rho may exceed the true one, relative to the bound."""

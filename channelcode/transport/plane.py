@@ -62,21 +62,23 @@ def solve_plane(
 
 
 def _rank_one(covariance: Array, target: Reduced, potential: Array | None) -> tuple[float, float]:
-    """rho of a covariance of rank one by the line formula, and what its rounding may add."""
-    values, vectors = np.linalg.eigh(covariance)
-    deviation = np.sqrt(max(values[1], 0.0))
-    along, across = target.points @ vectors[:, 1], target.points @ vectors[:, 0]
-    rho = float(deviation) * line_constant(along, target.weights)
-    # rho grows with S, and by no more than the factor's change against the atoms (Cauchy-Schwarz).
-    spread = np.sqrt(max(values[0], 0.0) * (target.weights @ across**2))
+    """rho and its gap for a covariance of rank one (up to its rounding), by the line formula."""
+    first = int(covariance[1, 1] > covariance[0, 0])
+    second = 1 - first
+    pivot = np.sqrt(max(covariance[first, first], 0.0))
+    if pivot == 0:
+        return 0.0, 0.0
+    ratio = covariance[0, 1] / covariance[first, first]
+    along = target.points[:, first] + ratio * target.points[:, second]
     if potential is not None:
         from channelcode.transport.line import Line
 
         law = DiscreteMeasure(along, target.weights)
-        solved = Line().solve(Gaussian(0.0, float(deviation**2)), law)
+        solved = Line().solve(Gaussian(law.mean, float(pivot**2)), law)
         if solved.potentials.target is not None:
-            potential[:] = 0.5 * (along**2 - solved.potentials.target)
-    return rho, float(spread)
+            centred = along - law.mean
+            potential[:] = 0.5 * (centred**2 - solved.potentials.target)
+    return float(pivot) * line_constant(along, target.weights), 0.0
 
 
 def _allowed(covariance: Array, target: Reduced) -> Array:

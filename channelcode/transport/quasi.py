@@ -99,20 +99,29 @@ def _solve_pool(
     return rho, residual, steps, potentials
 
 
+def statistical_maximum(
+    covariance: Array, points: Array, v: Array, rule: QuasiMonteCarlo
+) -> tuple[float, float]:
+    """E max_j(<Z,y_j> - v_j) for atoms `(m, r)`, and its standard error, by replicates."""
+    from channelcode._kernels.transport_quasi import replicate_values, sort_atoms, turn_apart
+
+    m, rank = points.shape
+    atoms = np.ascontiguousarray(points @ factor_of(covariance[None])[0])
+    nodes = normal_nodes(rank - 1, rule.points, rule.replicates, rule.seed)
+    order = np.zeros(m, dtype=np.int64)
+    turn_apart(atoms, directions_in(rank))
+    sort_atoms(atoms, order)
+    values = np.zeros(rule.replicates)
+    replicate_values(atoms, np.ascontiguousarray(v[order]), np.zeros(m), nodes, values)
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(rule.replicates))
+
+
 def statistical_bound(
     covariance: Array, target: Reduced, v: Array, rule: QuasiMonteCarlo
 ) -> tuple[float, float]:
     """E max_j(<Z,y_j> - v_j) + w'v, at least rho, and its standard error, by replicates."""
-    from channelcode._kernels.transport_quasi import replicate_values, sort_atoms, turn_apart
-
-    atoms = np.ascontiguousarray(target.points @ factor_of(covariance[None])[0])
-    nodes = normal_nodes(target.rank - 1, rule.points, rule.replicates, rule.seed)
-    order = np.zeros(len(atoms), dtype=np.int64)
-    turn_apart(atoms, directions_in(target.rank))
-    sort_atoms(atoms, order)
-    values = np.zeros(rule.replicates)
-    replicate_values(atoms, np.ascontiguousarray(v[order]), target.weights[order], nodes, values)
-    return float(values.mean()), float(values.std(ddof=1)) / np.sqrt(rule.replicates)
+    value, error = statistical_maximum(covariance, target.points, v, rule)
+    return value + float(target.weights @ v), error
 
 
 def coverage_factor(replicates: int) -> float:
