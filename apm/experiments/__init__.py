@@ -4,7 +4,7 @@ from apm.experiments.datasets import Dataset, list_datasets, load
 from apm.experiments.methods import ADDITIONS, METHODS, PAPER_METHODS
 from apm.experiments.reproduce import Reproduction, reproduce
 from apm.experiments.store import StoreError
-from apm.experiments.study import Outcome, Plan, Study, run_study
+from apm.experiments.study import Outcome, Plan, Study, StudyError, run_study
 
 __all__ = [
     "ADDITIONS",
@@ -16,6 +16,7 @@ __all__ = [
     "Reproduction",
     "StoreError",
     "Study",
+    "StudyError",
     "list_datasets",
     "load",
     "reproduce",

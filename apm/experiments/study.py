@@ -6,7 +6,9 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +21,11 @@ from apm.experiments.progress import Progress
 from apm.experiments.store import FORMAT, Store, StoreError
 from apm.experiments.trial import Run, run_trial
 from channelcode._validation import integer, positive
-from channelcode.errors import InvalidArgument
+from channelcode.errors import ChannelCodeError, InvalidArgument
+
+
+class StudyError(ChannelCodeError):
+    """A study could not go on; the message says what is kept and what to do."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +156,9 @@ def run_study(
     with Progress(total, finished=total - len(todo), shown=progress) as display:
         for name in repaired:
             display.say(f"{name} is damaged: that trial is run again")
+        results = _results(_tasks(study, todo), workers, dask)
         try:
-            for name, trial, runs, seconds in _results(_tasks(study, todo), workers, dask):
+            for name, trial, runs, seconds in results:
                 own = {**meta, "trial": trial, "fingerprint": marks[name]}
                 store.save(name, trial, runs, own)
                 cpu_seconds += seconds
@@ -161,6 +168,10 @@ def run_study(
                 f"Stopped; {display.finished} of {total} trials are kept. The same command goes on."
             )
             raise
+        finally:
+            with warnings.catch_warnings():  # joblib speaks of tasks that are cancelled: on purpose
+                warnings.simplefilter("ignore")
+                results.close()
     return Outcome(
         found=total - len(todo),
         ran=len(todo),
@@ -211,7 +222,7 @@ def _execute(task: _Task) -> tuple[str, int, list[Run], float]:
 
 def _results(
     tasks: Iterator[_Task], workers: int, dask: str | None
-) -> Iterator[tuple[str, int, list[Run], float]]:
+) -> Generator[tuple[str, int, list[Run], float], None, None]:
     if dask is not None:
         from apm.experiments.cluster import on_dask
 
@@ -223,7 +234,13 @@ def _results(
 
         options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
         finished: Any = Parallel(n_jobs=workers, **options)(delayed(_execute)(t) for t in tasks)
-        yield from finished
+        try:
+            yield from finished
+        except BrokenProcessPool as error:
+            raise StudyError(
+                "a worker process was ended from outside, perhaps for want of memory. What is "
+                "finished is kept: the same command goes on, if need be with fewer workers."
+            ) from error
 
 
 @cache

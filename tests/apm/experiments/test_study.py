@@ -18,7 +18,7 @@ import pytest
 from apm.experiments import study as study_module
 from apm.experiments.results import read_sheets
 from apm.experiments.store import Store, StoreError
-from apm.experiments.study import Plan, Study, run_study
+from apm.experiments.study import Plan, Study, StudyError, run_study
 from channelcode.errors import ChannelCodeError, InvalidArgument, MissingExtra
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -76,7 +76,7 @@ def test_more_trials_and_more_sets_go_on(tmp_path: Path, make_study: Callable[..
 CHILD = """
 import sys
 from tests.apm.experiments.conftest import small_dataset
-from apm.experiments.study import Plan, Study, run_study
+from apm.experiments.study import Plan, Study, StudyError, run_study
 names = ("small", "other")
 data = {name: small_dataset(name, seed=place) for place, name in enumerate(names)}
 methods = ("APM-LR", "Uncertainty", "Random", "InfoGain")
@@ -141,6 +141,35 @@ def test_a_damaged_trial_is_run_again_and_named(
     assert "small/00001.npz is damaged: that trial is run again" in capsys.readouterr().err
     run_study(make_study(), tmp_path / "two", progress=False)
     assert_same(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_worker_that_is_ended_from_outside(
+    tmp_path: Path, make_study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = os.getpid()
+
+    def fall(task: Any) -> Any:
+        if task.trial == 2 and os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(task)
+
+    real = study_module._execute
+    monkeypatch.setattr(study_module, "_execute", fall)
+    with pytest.raises(StudyError, match="the same command goes on"):
+        run_study(make_study(), tmp_path, workers=2, progress=False)
+    monkeypatch.undo()
+    assert run_study(make_study(), tmp_path, progress=False).repaired == ()
+
+
+def test_a_full_disk_with_two_workers(
+    tmp_path: Path, make_study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Store, *args: Any) -> None:
+        raise StoreError("cannot write: No space left on device")
+
+    monkeypatch.setattr(Store, "save", full)
+    with pytest.raises(StoreError, match="No space left"):
+        run_study(make_study(), tmp_path, workers=2, progress=False)
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"queries": 7}, {"methods": ("Random",)}])
