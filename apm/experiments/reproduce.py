@@ -41,6 +41,7 @@ def plan_study(
     trials: int = TRIALS,
     datasets: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
+    queries: int | None = None,
     seed: int = 0,
     data_dir: str | Path | None = None,
 ) -> Study:
@@ -48,7 +49,7 @@ def plan_study(
 
     vehicle-cars also gets the two ablations and the exploration measures, and runs until its pool
     is exhausted (appendix B.6); wdbc runs for 100 queries. The additions stop at 40.
-    `methods` replaces the methods everywhere.
+    `methods` and `queries` replace these everywhere.
     """
     chosen = tuple(PAPER_DATASETS if datasets is None else datasets)
     plans = []
@@ -57,7 +58,8 @@ def plan_study(
         usual = (*CURVE_METHODS, *(ABLATIONS if failure else ()), *ADDITIONS)
         own = tuple(usual if methods is None else methods)
         added = tuple(m for m in own if m in ADDITIONS) if name in LONGER else ()
-        plans.append(Plan(name, own, LONGER.get(name, QUERIES), diversity=failure, brief=added))
+        horizon = LONGER.get(name, QUERIES) if queries is None else queries
+        plans.append(Plan(name, own, horizon, diversity=failure, brief=added))
     data = {name: load(name, data_dir=data_dir) for name in chosen}
     return Study(tuple(plans), trials=trials, seed=seed, data=data)
 
@@ -71,6 +73,7 @@ def reproduce(
     trials: int | None = None,
     datasets: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
+    queries: int | None = None,
     seed: int = 0,
     data_dir: str | Path | None = None,
     progress: bool = True,
@@ -87,7 +90,7 @@ def reproduce(
         datasets = QUICK_DATASETS
     study = plan_study(
         trials=integer("trials", default_trials if trials is None else trials, least=1),
-        datasets=datasets, methods=methods, seed=seed, data_dir=data_dir,
+        datasets=datasets, methods=methods, queries=queries, seed=seed, data_dir=data_dir,
     )  # fmt: skip
     folder = Path(out)
     count = _processors() if workers is None else workers

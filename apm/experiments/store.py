@@ -50,7 +50,7 @@ class Store:
             if known.get(dataset, fingerprint) != fingerprint:
                 raise StoreError(
                     f"{self.folder} holds results of {dataset} with other settings (methods, "
-                    "queries, seed, data or version). Name another output directory, repeat the "
+                    "queries, seed or data). Name another output directory, repeat the "
                     f"earlier settings (see {path}), or remove {self.folder / 'trials' / dataset} "
                     f"and {path.name} to start over."
                 )

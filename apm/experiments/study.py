@@ -85,6 +85,9 @@ class Study:
     def queries(self, plan: Plan) -> int:
         """The number of queries of a plan; at most what the pool has after the seeds."""
         data = self.dataset(plan.dataset)
+        if data.num_classes != 2:
+            rule = f"must be data sets of two classes, not {data.num_classes}"
+            raise InvalidArgument("plans", rule, plan.dataset)
         left = len(data.y) // 2 - data.num_classes
         if plan.queries is not None and plan.queries > left:
             rule = f"must be at most {left}, what the pool of {plan.dataset} has after the seeds"

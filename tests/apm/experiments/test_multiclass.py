@@ -57,8 +57,8 @@ def test_the_loop_has_the_posterior_of_the_library(started) -> None:
     np.testing.assert_allclose(state.inverse, covariance.inner, rtol=1e-9, atol=1e-12)
     laws = belief.push(state.pool)
     np.testing.assert_allclose(state.leverage, laws.scale, rtol=1e-9)
-    # the loop stops at a gradient of 1e-3, whatever is left is within that over the precision
-    assert np.abs(state.theta - belief.posterior.mean).max() < 1e-3
+    # the loop stops at a gradient of 1e-2, whatever is left is within that over the precision
+    assert np.abs(state.theta - belief.posterior.mean).max() < 1e-2
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_effective_rules_agree_with_selectors(started, method, power, options) -
 
 def _same_up_to_a_constant(ours: np.ndarray, theirs: np.ndarray) -> None:
     shift = np.median(theirs - ours)
-    # theta differs by up to 1e-3 between the two solvers, the scores by a few times that
-    np.testing.assert_allclose(ours + shift, theirs, atol=2e-2, rtol=2e-3)
+    # theta differs by up to 1e-2 between the two solvers, the scores by a few times that
+    np.testing.assert_allclose(ours + shift, theirs, atol=5e-2, rtol=1e-2)
 
 
 @pytest.mark.parametrize(("method", "selector"), [("BALD", BALD()), ("EPIG", EPIG())])
@@ -105,7 +105,7 @@ def test_sampled_rules_rank_like_selectors(started, method, selector) -> None:
     state, belief, _ = started
     ours = METHODS[method](state)
     theirs = selector.scores(belief, state.pool, rng=0)
-    assert spearmanr(ours, theirs).statistic > 0.8  # both are noisy: 100 samples
+    assert spearmanr(ours, theirs)[0] > 0.8  # type: ignore[operator]  # both are noisy: 100 samples
 
 
 def test_bayesian_margin_is_the_predictive_margin(started) -> None:

@@ -139,6 +139,15 @@ def test_the_plan_is_the_papers() -> None:
     assert "APM-LR-U" not in plans["cross"].methods
 
 
+def test_other_methods_and_horizons(tmp_path: Path) -> None:
+    made = reproduce(
+        tmp_path, trials=2, datasets=("clouds",), methods=("BALD",), queries=3, workers=1,
+        progress=False,
+    )  # fmt: skip
+    assert "test accuracy" in made.report.read_text()
+    assert {finding.verdict for finding in made.findings} == {"not run"}
+
+
 PROBE = """<!doctype html><html><body>
 <iframe id="frame" style="border:0;width:{width}px;height:2000px"></iframe>
 <pre id="out">waiting</pre><script>

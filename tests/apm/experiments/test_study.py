@@ -268,6 +268,8 @@ def test_bad_descriptions_are_refused(make_study: Callable[..., Study], tmp_path
         Study((Plan("cross", ("Random",)), Plan("cross", ("BALD",))))
     with pytest.raises(InvalidArgument, match="at most 28, what the pool of small has"):
         run_study(make_study(queries=29), tmp_path, progress=False)
+    with pytest.raises(InvalidArgument, match="two classes, not 10"):
+        run_study(Study((Plan("digits", ("Random",)),)), tmp_path, progress=False)
     with pytest.raises(InvalidArgument, match="workers must be at least 1"):
         run_study(make_study(), tmp_path, workers=0)
     with pytest.raises(InvalidArgument, match="trials must be at least 1"):
