@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import ot
@@ -15,7 +16,8 @@ def emd_squared(mu: DiscreteMeasure, nu: DiscreteMeasure) -> float:
     """W2^2 of two discrete laws by POT's network simplex."""
     difference = mu.points[:, None, :] - nu.points[None, :, :]
     cost = np.ascontiguousarray((difference**2).sum(axis=2))
-    return float(ot.emd2(np.array(mu.weights), np.array(nu.weights), cost))
+    solved: Any = ot.emd2(np.array(mu.weights), np.array(nu.weights), cost)
+    return float(solved)
 
 
 def line_quadrature(mean: float, variance: float, nu: DiscreteMeasure, p: float = 2.0) -> float:

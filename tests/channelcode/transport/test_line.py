@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import ot
@@ -99,6 +100,7 @@ def test_samples_on_the_line_equal_pot(mu, nu):
     np.testing.assert_allclose(result.plan.sum(axis=1), mu.weights, atol=1e-15)
     np.testing.assert_allclose(result.plan.sum(axis=0), nu.weights, atol=1e-15)
     source, target = result.potentials
+    assert source is not None
     slack = (mu.atoms[:, None] - nu.atoms) ** 2 - source[:, None] - target
     assert slack.min() >= -1e-12 * scale
     assert abs(mu.weights @ source + nu.weights @ target - result.squared) <= 1e-12 * scale
@@ -109,7 +111,7 @@ def test_samples_on_the_line_equal_pot(mu, nu):
 def test_pools_of_samples_equal_pot_one_by_one(rng, size, atoms):
     draws = rng.standard_normal((6, size)) * 3
     nu = DiscreteMeasure.uniform(atoms)
-    looped = [ot.emd2_1d(x, nu.atoms, None, np.array(nu.weights)) for x in draws]
+    looped: Any = [ot.emd2_1d(x, nu.atoms, None, np.array(nu.weights)) for x in draws]
     np.testing.assert_allclose(w2_squared(EmpiricalPool(draws), nu), looped, rtol=0, atol=1e-12)
 
 
@@ -137,7 +139,7 @@ def test_any_order_for_a_gaussian_is_the_quantile_integral(nu, p, mean, deviatio
 
 @given(mu=samples(1), nu=samples(1, largest=12), p=st.sampled_from([1.0, 1.7, 2.0, 4.0]))
 def test_any_order_for_samples_equals_pot(mu, nu, p):
-    exact = ot.wasserstein_1d(mu.atoms, nu.atoms, mu.weights, nu.weights, p=p)
+    exact: Any = ot.wasserstein_1d(mu.atoms, nu.atoms, mu.weights, nu.weights, p=p)
     # POT returns the p-th power; its root loses digits near zero.
     assert wasserstein_line(mu, nu, p=p) ** p == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
 

@@ -27,6 +27,7 @@ def test_equal_to_pot_with_ties_and_massless_atoms(data, dim):
     np.testing.assert_allclose(result.plan.sum(axis=1), mu.weights, atol=1e-14)
     np.testing.assert_allclose(result.plan.sum(axis=0), nu.weights, atol=1e-14)
     source, target = result.potentials
+    assert source is not None
     cost = ((mu.points[:, None] - nu.points[None]) ** 2).sum(axis=2)
     assert (cost - source[:, None] - target).min() >= -1e-12 * scale
     assert abs(mu.weights @ source + nu.weights @ target - result.lower) <= 1e-12 * scale
@@ -61,6 +62,7 @@ def test_collinear_atoms_in_space_are_the_line(rng):
     assert single.method.startswith("projection")
     assert single.squared == pytest.approx(looped[0], rel=1e-13)
     source, target = single.potentials
+    assert source is not None
     cost = ((draws[0][:, None] - nu.points[None]) ** 2).sum(axis=2)
     assert (cost - source[:, None] - target).min() >= -1e-12
 
