@@ -13,14 +13,16 @@ from channelcode._validation import Array
 from channelcode.channels import Channel
 
 _FIRST_PANELS = 24  # each 0.8 standard deviations wide
-_SCALES = 2.0 ** np.arange(-4, 15)  # from 1/16 to 16384 in units of the channel input
+_OFF_CENTRE = 0.0371  # the middle of a law is a likely place for a jump, and should be no edge
+# from 1e-6 to 16384 in units of the channel input
+_SCALES = np.concatenate([4.0 ** np.arange(-10, -2), 2.0 ** np.arange(-4, 15)])
 
 
 def landmarks(channel: Channel) -> Array:
     """Places on the input axis where a channel may bend: zero, its thresholds, their inner ones.
 
-    Around the outermost ones the first partition is geometric, so that a bend of any width from
-    1/16 up is seen even when the input law is very wide; adaptivity does the rest.
+    Around the outermost ones the first partition is geometric (see `bends`), so that a bend of any
+    width from 1e-6 up is seen even when the input law is very wide; adaptivity does the rest.
     """
     found = [0.0]
     for name in ("channel", "link"):
@@ -36,15 +38,24 @@ def landmarks(channel: Channel) -> Array:
     return np.unique(found)
 
 
-def partition(centres: Array, mean: float, sigma: float) -> Array:
-    """First edges in z for l = mean + sigma z: even in z, geometric about the outer landmarks."""
-    outer = np.array([centres[0], centres[-1], centres[np.argmin(np.abs(centres))]])
+def bends(centres: Array) -> Array:
+    """First edges on the input axis: geometric about the outer landmarks, between all others.
+
+    No landmark is an edge itself: a jump at an edge would look smooth from either side.
+    """
+    outer = np.unique([centres[0], centres[-1], centres[np.argmin(np.abs(centres))]])
     geometric = (outer[:, None] + np.concatenate([-_SCALES, _SCALES])).ravel()
-    marks = (np.concatenate([centres, geometric]) - mean) / sigma
-    inside = marks[np.abs(marks) < HALF_RANGE]
-    edges = np.sort(
-        np.concatenate([np.linspace(-HALF_RANGE, HALF_RANGE, _FIRST_PANELS + 1), inside])
-    )
+    between = 0.5 * (centres[1:] + centres[:-1])
+    return np.unique(np.concatenate([geometric, between]).astype(np.float64))
+
+
+def partition(marks: Array, mean: float, sigma: float) -> Array:
+    """First edges in z for l = mean + sigma z: even in z, and at the given marks in l."""
+    places = (marks - mean) / sigma
+    inside = places[np.abs(places) < HALF_RANGE]
+    even = np.linspace(-HALF_RANGE, HALF_RANGE, _FIRST_PANELS + 1)
+    even[1:-1] += _OFF_CENTRE
+    edges = np.sort(np.concatenate([even, inside]))
     kept = np.concatenate([[True], np.diff(edges) > 1e-9])
     kept[-1] = True
     return np.asarray(edges[kept], dtype=np.float64)
@@ -55,15 +66,14 @@ def scalar_information(channel: Channel, mean: float, variance: float) -> Averag
     sigma = float(np.sqrt(variance))
     if sigma == 0:
         return AveragedDivergence(0.0, 0.0, channel.prob(mean))
-    edges = partition(landmarks(channel), mean, sigma)
+    edges = partition(bends(landmarks(channel)), mean, sigma)
     return averaged_divergence(lambda z: channel.log_prob(mean + sigma * z), edges)
 
 
 def directed_information(channel: Channel, mean: Array, direction: Array) -> AveragedDivergence:
     """I(L; Y) for L = mean + Z direction with Z standard normal, a Gaussian law of rank one."""
-    edges = partition(np.zeros(1), 0.0, 1.0)
     size = float(np.linalg.norm(direction))
-    # bends of the channel lie at distances of order one, wherever they are on this line
-    nearest = -float(mean @ direction) / size**2
-    edges = np.union1d(edges, partition(np.array([nearest * size]), 0.0, size))
+    # bends of the channel lie at distances of order one from the point nearest to the origin
+    nearest = -float(mean @ direction) / size
+    edges = partition(bends(np.array([nearest])), 0.0, size)
     return averaged_divergence(lambda z: channel.log_prob(mean + z[:, None] * direction), edges)

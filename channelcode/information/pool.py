@@ -18,10 +18,10 @@ from scipy.special import expit, ndtr, xlogy
 
 from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._numerics.logspace import plogp
-from channelcode._numerics.quadrature import gauss_hermite, gauss_kronrod
+from channelcode._numerics.quadrature import OFF_MIDDLE, gauss_hermite, gauss_kronrod
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic
-from channelcode.information.line import landmarks, scalar_information
+from channelcode.information.line import bends, landmarks, scalar_information
 
 WIDE = 0.15  # standard deviations from here on use tables, which see more of the channel
 WIDE_LOGISTIC = 0.7  # its poles are known: they lie at odd multiples of i pi
@@ -116,7 +116,8 @@ def _logistic_table(step: float) -> tuple[Array, float]:
 def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
     """Narrow laws through any channel; the error is the difference of two orders."""
     value, error, output = result
-    rules = gauss_hermite(14), gauss_hermite(20)
+    # one odd, one even: a step at the mean itself must not look alike to both
+    rules = gauss_hermite(15), gauss_hermite(20)
     step = max(1, _CHUNK // (20 * channel.num_outputs))
     for start in range(0, len(chosen), step):
         part = chosen[start : start + step]
@@ -142,6 +143,8 @@ def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
     columns = channel.num_outputs + 1
     width = float(sigma[chosen].min()) / np.sqrt(2.0)
     width = max(width, (high - low) * columns * 21 / _MOST_NODES, 1e-300)
+    if width < 1e-9 * max(abs(low), abs(high)):
+        return  # so far out that the inputs themselves are rounded
     table, start, table_error = _first_table(channel, low, high, width)
     order = chosen[np.argsort(sigma[chosen], kind="stable")]
     wide = order[sigma[order] >= np.sqrt(2.0) * width * (1.0 - 1e-12)]
@@ -176,9 +179,10 @@ def _first_table(
     rule = gauss_kronrod()
     margin = 2.0 * _REACH * width
     count = int(np.ceil((high - low + 2.0 * margin) / width))
-    marks = landmarks(channel)
+    marks = bends(landmarks(channel))
     marks = marks[(marks > low - margin) & (marks < high + margin)]
     edges = np.union1d(low - margin + width * np.arange(count + 1), marks)
+    edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * width])]
     left, right = edges[:-1], edges[1:]
     parts: list[tuple[Array, Array, Array]] = []
     leftover, size = 0.0, 0
@@ -201,7 +205,7 @@ def _first_table(
         )
         if not split.any():
             break
-        middle = (left + half)[split]
+        middle = (left + 2.0 * OFF_MIDDLE * half)[split]
         left, right = np.concatenate([left[split], middle]), np.concatenate([middle, right[split]])
     nodes = np.concatenate([p[0] for p in parts])
     order = np.argsort(nodes, kind="stable")

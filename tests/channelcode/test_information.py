@@ -274,6 +274,35 @@ def test_pool_agrees_with_one_law_at_a_time(name, rng):
     assert (pool.bits >= 0).all()  # and none is NaN
 
 
+@pytest.mark.parametrize("name", ["steep probit", "cauchit", "clipped link", "ordinal", "logistic"])
+def test_tables_agree_with_one_law_at_a_time(name, rng):
+    """Pools so large that every width from 0.2 to 1e6 is served from tables."""
+    channel = SCALAR[name]
+    mean = rng.normal(0, 3, 2000)
+    sigma = np.exp(rng.uniform(np.log(0.2), np.log(1e6), len(mean)))
+    mean[::3] *= sigma[::3]
+    pool = mutual_information(channel, ScalarPool(mean, sigma**2))
+    for i in rng.choice(2000, 60, replace=False):
+        alone = mutual_information(channel, Gaussian(mean[i], sigma[i] ** 2))
+        assert abs(pool.bits[i] - alone.bits) < 0.2 * TARGET, (mean[i], sigma[i])
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1e-5, 1e-8])
+@pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e3])
+def test_a_steep_response_is_a_step_less_a_known_loss(scale, sigma):
+    """Phi(l / s) under N(0, sigma^2): I = 1 - E h_b, and E h_b ~ s/sigma phi(0) int h_b(Phi)."""
+    z = np.linspace(-9, 9, 20001)
+    area = binary_entropy(Probit().prob(z)[:, 1]).bits.sum() * (z[1] - z[0])
+    loss = scale / sigma / np.sqrt(2 * np.pi) * area
+    if loss > 1e-3:
+        pytest.skip("the leading order is not enough here")
+    for info in (
+        mutual_information(Probit(scale), Gaussian(0.0, sigma**2)).bits,
+        mutual_information(Probit(scale), ScalarPool([0.0] * 99, [sigma**2] * 99)).bits[0],
+    ):
+        assert 1 - info == pytest.approx(loss, rel=1e-4, abs=TARGET)
+
+
 def test_certain_candidates_carry_nothing():
     """Far out the small probability underflows; the answer is zero, not NaN."""
     mean = np.repeat([-1e4, -1e3, -700.0, 700.0, 1e3, 1e4], 50)
