@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def build(
     )
 
 
-def _first_twins(matrix: Array, cost: Array) -> Array:
+def _first_twins(matrix: Array, cost: Array) -> Any:
     """Of letters with equal rows, the cheapest; indices in their old order."""
     order = np.lexsort((cost, *matrix.T[::-1]))
     ranked = matrix[order]

@@ -50,4 +50,5 @@ class BlahutArimoto:
             "BlahutArimoto",
             int(steps),
             {"gap_nats": float(gap)},
+            exhausted=bool(steps >= self.max_steps),
         )

@@ -16,7 +16,7 @@ from channelcode._validation import Array, integer
 from channelcode.capacity.alphabet import build
 from channelcode.capacity.information import information, safe_log_prob
 from channelcode.capacity.interior_point import maximise
-from channelcode.capacity.newton import polish
+from channelcode.capacity.newton import Polished, polish
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.support import assign, few_atoms, gather, merge_closest, within_budget
 from channelcode.errors import InvalidArgument
@@ -63,9 +63,7 @@ class Continuous:
         integer("max_steps", self.max_steps, least=1)
         integer("rng", self.rng, least=0)
 
-    def propose(
-        self, problem: Problem, *, tol: float, start: Proposal | None = None
-    ) -> Proposal:
+    def propose(self, problem: Problem, *, tol: float, start: Proposal | None = None) -> Proposal:
         """Atoms, weights and multiplier; `start` is a nearby problem's answer to begin from."""
         if problem.is_finite:
             raise InvalidArgument("channel", "must have a continuous input", problem.channel)
@@ -98,16 +96,19 @@ def exchange(
     best: Candidate | None = None
     alphabet = None
     stalls = steps = 0
+    late = False
     for step in range(max_steps):
         steps = step + 1
         if step == 0 and start is not None:
             guesses = [(start.points, start.weights, start.multiplier)]
         else:
             alphabet = search.alphabet() if alphabet is None else alphabet
-            guesses = _guesses(problem, search, alphabet, goal)
+            late = step >= 4
+            guesses = _guesses(problem, search, alphabet, goal, late=late)
         chosen: Candidate | None = None
         for guess in guesses:
-            for refined in _refined(problem, *guess):  # most atoms first
+            plain = late and guess is guesses[-1]
+            for refined in [guess] if plain else _refined(problem, *guess):  # most atoms first
                 candidate = _judged(problem, search, *refined)
                 if chosen is None or candidate.violation < max(chosen.violation, goal):
                     chosen = candidate
@@ -126,7 +127,15 @@ def exchange(
         raise InvalidArgument("channel", "must return probabilities at some input", problem.channel)
     best = _trimmed(problem, search, best, goal)
     details: dict[str, object] = {"violation_nats": best.violation}
-    return Proposal(best.points, best.weights, best.multiplier, "Continuous", steps, details)
+    return Proposal(
+        best.points,
+        best.weights,
+        best.multiplier,
+        "Continuous",
+        steps,
+        details,
+        exhausted=steps >= max_steps and best.violation > goal,
+    )
 
 
 def _trimmed(problem: Problem, search: Search, best: Candidate, goal: float) -> Candidate:
@@ -150,7 +159,7 @@ def _judged(
 
 
 def _guesses(
-    problem: Problem, search: Search, alphabet: Array, goal: float
+    problem: Problem, search: Search, alphabet: Array, goal: float, *, late: bool
 ) -> list[tuple[Array, Array, float]]:
     """The optimum on a finite alphabet, its mass at the maxima of F, or gathered by nearness."""
     cost = problem.cost(alphabet)
@@ -164,18 +173,39 @@ def _guesses(
     near = gather(points, masses, search.spacing)
     guesses = [(*near, price)]
     if len(peaks):
-        guesses.insert(0, (*assign(points, masses, peaks), price))
+        reaches = np.maximum(4.0 * search.spacing(points), 0.5 * problem.norm(points))
+        moved = assign(points, masses, peaks, reaches)
+        guesses.insert(0, (*gather(*moved, search.spacing), price))
+    if late:  # as it is: Newton needs derivatives, and some responses have kinks
+        guesses.append((points, masses, price))
     return guesses
 
 
 def _refined(
     problem: Problem, points: Array, weights: Array, multiplier: float
 ) -> list[tuple[Array, Array, float]]:
-    """Polished atoms; then the fewest that still meet KKT among themselves, if there are fewer."""
+    """Polished atoms; then fewer, by merging, and with light atoms left out, where KKT allows it.
+
+    A light atom may be rounding or may matter (rare and far out), so both answers are given.
+    """
     points, weights, multiplier = within_budget(problem, points, weights, multiplier)
     if len(weights) > problem.channel.num_outputs + 3:
         points, weights = few_atoms(problem, points, weights)
-    first = current = chain = polish(problem, points, weights, multiplier)
+    first = polish(problem, points, weights, multiplier)
+    kept = [first]
+    fewest = _merged(problem, first)
+    if fewest is not first:
+        kept.append(fewest)
+    heavy = weights > 1e-5
+    if not heavy.all() and heavy.any():
+        rest = weights[heavy] / weights[heavy].sum()
+        kept.append(_merged(problem, polish(problem, points[heavy], rest, multiplier)))
+    return [within_budget(problem, p.points, p.weights, p.multiplier) for p in kept]
+
+
+def _merged(problem: Problem, first: Polished) -> Polished:
+    """The fewest atoms, by merging the closest, that meet KKT among themselves as well."""
+    current = chain = first
     failures = 0
     while failures < 3:
         fewer = merge_closest(chain.points, chain.weights)
@@ -186,5 +216,4 @@ def _refined(
             current, failures = chain, 0
         else:
             failures += 1
-    kept = [first] if current is first else [first, current]
-    return [within_budget(problem, p.points, p.weights, p.multiplier) for p in kept]
+    return current

@@ -37,7 +37,13 @@ class InteriorPoint:
         points, masses = alphabet.expand(weights, multiplier, tol=tol)
         price = multiplier * alphabet.scale
         return Proposal(
-            points, masses, price, "InteriorPoint", steps, {"interior_gap_nats": gap}
+            points,
+            masses,
+            price,
+            "InteriorPoint",
+            steps,
+            {"interior_gap_nats": gap},
+            exhausted=steps >= self.max_steps,
         )
 
 

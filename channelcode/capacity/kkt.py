@@ -42,14 +42,15 @@ class Curve(NamedTuple):
 
 def kkt_function(problem: Problem, points: Array, output: Array, multiplier: float) -> Array:
     """F at inputs `(m,)` or `(m, k)`, in nats."""
-    return priced(problem, points, divergence(safe_log_prob(problem.channel, points), output), multiplier)
+    values = divergence(safe_log_prob(problem.channel, points), output)
+    return priced(problem, points, values, multiplier)
 
 
 def priced(problem: Problem, points: Array, values: Array, multiplier: float) -> Array:
     """`values` minus s (b(l) - P); without a mean cost, or at s = 0, the values themselves."""
     if multiplier == 0.0 or problem.limits.cost is None:
         return values
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return values - multiplier * (problem.cost(points) - problem.limits.budget)
 
 

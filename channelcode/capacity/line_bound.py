@@ -14,6 +14,8 @@ multiplier: beyond it s (b(l) - P) outweighs -ln min q (theory: section 2).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from channelcode._validation import Array
@@ -52,7 +54,7 @@ def line_bound(
 
 
 def _refined(
-    problem: Problem, known: Probes, height: Array, open_: Array, output: Array, multiplier: float
+    problem: Problem, known: Probes, height: Array, open_: Any, output: Array, multiplier: float
 ) -> tuple[Probes, Array, int]:
     """Quarter the open intervals; of the others keep what their neighbours' differences need."""
     near = open_.copy()
@@ -114,7 +116,7 @@ def _bounds(
     return bound
 
 
-def _box(known: Probes, output: Array, index: Array) -> Array:
+def _box(known: Probes, output: Array, index: Any) -> Array:
     """The box bound on D(W||q) in some intervals, with room for probabilities that turn."""
     last = len(known.points) - 1
     places = np.clip(index[:, None] + np.arange(-1, 3), 0, last)

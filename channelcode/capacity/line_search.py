@@ -30,7 +30,9 @@ class LineSearch:
             if cost.min() > self.problem.limits.budget:
                 rule = f"must be at least the least cost found, {cost.min()}"
                 raise InvalidArgument("budget", rule, self.problem.limits.budget)
-        self._gathers = 2.0 * np.gradient(self.grid)
+        budget = self.problem.limits.budget if self.problem.limits.is_power else 1.0
+        least = 0.05 * min(1.0, float(np.sqrt(budget)))
+        self._gathers = np.maximum(2.0 * np.gradient(self.grid), least)
         self._centres = self.grid
         return self.grid
 

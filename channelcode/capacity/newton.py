@@ -194,4 +194,4 @@ def _balanced_solve(matrix: Array, right: Array) -> Array | None:
         answer = np.linalg.lstsq(scaled, right * rows, rcond=1e-13)[0]
     except np.linalg.LinAlgError:
         return None
-    return answer * columns
+    return np.asarray(answer * columns, dtype=np.float64)

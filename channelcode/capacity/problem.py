@@ -46,7 +46,8 @@ class Problem:
         """The cost of each input, `(n,)`; zero when there is no mean cost."""
         if self.limits.cost is None:
             return np.zeros(len(points))
-        values = np.asarray(self.limits.cost(points), dtype=np.float64)
+        with np.errstate(over="ignore", under="ignore"):
+            values = np.asarray(self.limits.cost(points), dtype=np.float64)
         if self.limits.is_power:
             return values
         if values.shape != (len(points),):
@@ -85,7 +86,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A solver's suggestion: atoms `(m,)` or `(m, dim)`, weights, multiplier in nats per cost."""
+    """A solver's suggestion: atoms `(m,)` or `(m, dim)`, weights, multiplier in nats per cost.
+
+    `exhausted` says that the solver ran out of steps.
+    """
 
     points: Array
     weights: Array
@@ -93,3 +97,4 @@ class Proposal:
     method: str
     steps: int = 0
     details: dict[str, object] = field(default_factory=dict)
+    exhausted: bool = False

@@ -29,6 +29,7 @@ class Solver(Protocol):
 
 
 _AUTO = Auto()
+FINEST = 1e-12  # nats; below this, rounding decides, and a finer search would prove less
 
 
 def capacity(
@@ -67,9 +68,12 @@ def conclude(
 ) -> CapacityResult:
     """Certify a proposal (`tol` in bits) and wrap it up."""
     points, weights = proposal.points, proposal.weights
-    bounds = certify(problem, points, weights, proposal.multiplier, tol=tol * LOG_TWO)
+    fineness = max(tol * LOG_TWO, FINEST)
+    bounds = certify(problem, points, weights, proposal.multiplier, tol=fineness)
     certificate = Certificate(bounds.lower / LOG_TWO, bounds.upper / LOG_TWO)
-    reached = certificate.gap <= tol
+    status = Status.OPTIMAL
+    if certificate.gap > tol:
+        status = Status.MAX_STEPS if proposal.exhausted else Status.STALLED
     found = bounds.information
     output = np.array(found.output)
     output.setflags(write=False)
@@ -82,12 +86,12 @@ def conclude(
         certificate=certificate,
         multiplier=proposal.multiplier / LOG_TWO,
         scope=bounds.scope,
-        status=Status.OPTIMAL if reached else Status.STALLED,
+        status=status,
         stats=SolveStats(
             proposal.method, proposal.steps, perf_counter() - started, proposal.details
         ),
     )
-    if throw and not reached:
+    if throw and not status.ok:
         raise NotConverged(
             f"the certified gap is {certificate.gap:.3g} bits, above tol = {tol:.3g}: "
             f"{result.status.value}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from channelcode._validation import Array
@@ -41,7 +43,9 @@ class SpaceSearch:
         self, output: Array, multiplier: float, value: float, atoms: Array
     ) -> tuple[Array, float]:
         """Local maxima of F above the value, and by how much the highest is above it."""
-        points, heights = climb(self.problem, self.starts(output, multiplier, value, atoms), output, multiplier)
+        points, heights = climb(
+            self.problem, self.starts(output, multiplier, value, atoms), output, multiplier
+        )
         keep = heights > value - 1e-3 * (abs(value) + 1e-9)
         points, heights = points[keep], heights[keep]
         if len(points) == 0:
@@ -63,7 +67,6 @@ class SpaceSearch:
         heights = kkt_function(self.problem, points, output, multiplier)
         heights = np.where(np.isnan(heights), -np.inf, heights)
         best = np.argsort(-heights, kind="stable")[:256]
-        # and the best radius of every direction
         return np.vstack([atoms, np.zeros((1, atoms.shape[1])), points[best]])
 
     def merged(self, alphabet: Array, atoms: Array, violators: Array) -> Array:
@@ -73,7 +76,9 @@ class SpaceSearch:
         near = np.vstack([centres, centres * (1 - self.width), centres * (1 + self.width)])
         radii = np.linalg.norm(near, axis=1)
         peak = self.problem.limits.peak
-        near = np.where((radii > peak)[:, None], near * (peak / np.maximum(radii, peak))[:, None], near)
+        near = np.where(
+            (radii > peak)[:, None], near * (peak / np.maximum(radii, peak))[:, None], near
+        )
         return near[_distinct(near, 1e-9)]
 
 
@@ -119,22 +124,20 @@ def climb(
     damping = np.full(len(point), 1e-2)
     at = curve(local(problem, point), output, multiplier, budget)
     height = np.where(np.isnan(at.value), -np.inf, at.value)
-    identity = np.eye(point.shape[1])
     active = np.arange(len(point))
     gradient, hessian = at.gradient, at.hessian
     for _ in range(max_steps):
         g, h = gradient[active], hessian[active]
         values, vectors = np.linalg.eigh(h)
-        size = np.maximum(np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True) + 1e-300)
+        size = np.maximum(
+            np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True) + 1e-300
+        )
         size = size * (1.0 + damping[active][:, None])
         step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, g) / size)
         longest = 0.5 * (0.1 + np.linalg.norm(point[active], axis=1))
         length = np.linalg.norm(step, axis=1)
         step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
-        trial = point[active] + step
-        norms = np.linalg.norm(trial, axis=1)
-        outside = norms > peak
-        trial[outside] *= (peak / norms[outside])[:, None]
+        trial = _inside(point[active] + step, peak)
         at = curve(local(problem, trial), output, multiplier, budget)
         better = at.value > height[active]
         index = active[better]
@@ -150,16 +153,23 @@ def climb(
         active = active[keep]
         if len(active) == 0:
             break
-    del identity
     return point, height
 
 
-def _numbers(problem: Problem, points: Array) -> Array:
+def _inside(points: Array, peak: float) -> Array:
+    """Points beyond the peak drawn back to it."""
+    if peak == np.inf:
+        return points
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.where(norms > peak, points * (peak / np.maximum(norms, peak)), points)
+
+
+def _numbers(problem: Problem, points: Array) -> Any:
     log_prob = safe_log_prob(problem.channel, points)
     return ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
 
 
-def _distinct(points: Array, rtol: float) -> Array:
+def _distinct(points: Array, rtol: float) -> Any:
     """Indices of points that differ from all earlier ones."""
     kept: list[int] = []
     for i, point in enumerate(points):

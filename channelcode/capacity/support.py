@@ -11,9 +11,7 @@ from channelcode.capacity.information import safe_log_prob
 from channelcode.capacity.problem import Problem
 
 
-def gather(
-    points: Array, weights: Array, spacing: Callable[[Array], Array]
-) -> tuple[Array, Array]:
+def gather(points: Array, weights: Array, spacing: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Merge atoms closer than `spacing` into their centre of mass, heaviest first."""
     order = np.argsort(-weights, kind="stable")
     flat = points.reshape(len(points), -1)
@@ -25,28 +23,34 @@ def gather(
             continue
         near = ~taken & (np.linalg.norm(flat - flat[j], axis=1) <= reaches[j])
         taken |= near
-        mass = weights[near].sum()
-        centres.append(weights[near] @ flat[near] / mass)
-        masses.append(mass)
+        total = float(weights[near].sum())
+        centres.append(weights[near] @ flat[near] / total)
+        masses.append(total)
     merged = np.array(centres).reshape(-1, *points.shape[1:])
-    masses = np.array(masses)
+    mass = np.array(masses)
     if points.ndim == 1:
-        order = np.argsort(merged)
-        merged, masses = merged[order], masses[order]
-    return merged, masses / masses.sum()
+        ranks = np.argsort(merged)
+        merged, mass = merged[ranks], mass[ranks]
+    return merged, mass / mass.sum()
 
 
-def assign(points: Array, weights: Array, centres: Array) -> tuple[Array, Array]:
-    """Give each atom's mass to the nearest centre; centres without mass are left out."""
+def assign(points: Array, weights: Array, centres: Array, reaches: Array) -> tuple[Array, Array]:
+    """Give each atom's mass to the nearest centre within its reach; the others stay as they are."""
     flat, goals = points.reshape(len(points), -1), centres.reshape(len(centres), -1)
-    nearest = np.linalg.norm(flat[:, None] - goals[None], axis=2).argmin(axis=1)
-    masses = np.bincount(nearest, weights=weights, minlength=len(centres))
+    distance = np.linalg.norm(flat[:, None] - goals[None], axis=2)
+    nearest = distance.argmin(axis=1)
+    near = distance[np.arange(len(points)), nearest] <= reaches
+    counted = np.bincount(nearest[near], weights=weights[near], minlength=len(centres))
+    masses = np.asarray(counted, dtype=np.float64)
     keep = masses > 0
-    return centres[keep], masses[keep]
+    return (
+        np.concatenate([centres[keep], points[~near]]),
+        np.concatenate([masses[keep], weights[~near]]),
+    )
 
 
 def merge_closest(points: Array, weights: Array) -> tuple[Array, Array] | None:
-    """One atom fewer: the least significant, if it has next to no mass, else the closest two as one.
+    """One atom fewer: the lightest, if it has next to no mass, else the closest two as one.
 
     None when no two atoms are near each other on the scale of the support.
     """
