@@ -18,6 +18,7 @@ from channelcode.channels import Channel, Logistic, Probit
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Pool, ScalarPool, ScaledPool
 
+SPARSE = 4  # a target is solved at every fourth noise level of the table
 CHUNK_ENTRIES = 1 << 20  # candidate and target pairs at a time: eight mebibytes
 
 
@@ -39,7 +40,9 @@ class Effective:
     is noise of variance `sigma^2 (1 - rho^2)` in front of the channel. That channel has the slope
     `k = 1 / sqrt(1 + b sigma^2 (1 - rho^2))`, and in its own units its input is
     `N(k m, k^2 sigma^2 rho^2)`. `exact` uses the blurred channel itself: its true slope, and the
-    target that achieves its capacity at the same budget.
+    target that achieves its capacity at the same budget. `pooled` replaces the average over
+    targets of the score by the score at the average share, `rho^2 <- E_x*[rho^2]`: one effective
+    channel from the logits at a random target.
     """
 
     belief: Belief
@@ -48,16 +51,25 @@ class Effective:
     targets: Any
     weights: Array
     exact: bool = False
+    pooled: bool = False
+
+    @property
+    def counts(self) -> Array:
+        """The weights of the columns that `shares` yields."""
+        return np.ones(1) if self.pooled else self.weights
 
     def shares(self) -> Iterator[tuple[slice, Array]]:
-        """rho^2 in pieces: the rows of the piece, and `(rows, t)`."""
+        """rho^2 in pieces: the rows of the piece, and `(rows, t)` (one column if pooled)."""
         count = max(1, CHUNK_ENTRIES // len(self.targets))
         view = self.view
         for start in range(0, len(self.rows), count):
             part = slice(start, start + count)
             pairs = None if view.pairs is None else view.pairs[part]
             piece = View(view.channel, view.laws[part], pairs, view.gain)
-            yield part, shared_variance(self.belief, self.rows[part], self.targets, piece)
+            share = shared_variance(self.belief, self.rows[part], self.targets, piece)
+            if self.pooled:
+                share = np.minimum(share @ self.weights, 1.0)[:, None]
+            yield part, share
 
     def moments(self) -> tuple[Moments, tuple[Array, Array] | None]:
         """The averages over targets, and the table of slopes where no formula gives them."""
@@ -68,14 +80,14 @@ class Effective:
             from apm._kernels.multiclass_effective import slope_moments
 
             for part, share in self.shares():
-                totals[:, part] = slope_moments(share, self.weights, variance[part], known)
+                totals[:, part] = slope_moments(share, self.counts, variance[part], known)
             return Moments(*totals), None
         table = noise_table(scalar_channel(self.view), float(np.sqrt(variance.max())))
         for part, share in self.shares():
             k = slopes_at(share, variance[part], table)
             root = np.sqrt(share)
             pieces = (k * k, k * k * share, k * root, k)
-            totals[:, part] = [piece @ self.weights for piece in pieces]
+            totals[:, part] = [piece @ self.counts for piece in pieces]
         return Moments(*totals), table
 
     def laws(self, moments: Moments) -> ScalarPool:
@@ -87,7 +99,7 @@ class Effective:
     def costs(self, moments: Moments, table: Any, power: float, *, solver: Any = None) -> Array:
         """W2^2 to the target at the budget `power`, averaged over targets x*, `(n,)`."""
         channel, laws = self.view.channel, self.view.laws
-        if self.exact and type(channel) not in (Logistic, Probit):
+        if self.exact and channel.dim == 1 and type(channel) not in (Logistic, Probit):
             return self._exact_costs(table, power, solver)
         target = target_input(channel, power, solver=solver).input
         constant = correlation(laws, target)
@@ -107,7 +119,7 @@ class Effective:
         """The same with a target for each noise level, between whose constants we interpolate."""
         from channelcode.transport.line import line_constant
 
-        levels, ratios = table
+        levels, ratios = (column[::SPARSE] for column in table)
         constants = np.empty((len(levels), 3))
         for place, (level, k) in enumerate(zip(levels, ratios, strict=True)):
             blurred = Blurred(self.view.channel, float(level))
@@ -124,7 +136,7 @@ class Effective:
             spread = k * np.sqrt(variance[part, None] * share)
             centre = k * laws.mean[part, None]
             terms = centre**2 - 2 * centre * mean + second + spread**2 - 2 * spread * rho
-            cost[part] = terms @ self.weights
+            cost[part] = terms @ self.counts
         return cost
 
 

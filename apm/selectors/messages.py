@@ -63,6 +63,8 @@ class Predictions(Message):
     - `targets` `(t, d)`; None draws `num_targets` rows of the (initial) pool by `seed`;
     - `weighted`: targets count by the entropy of their own label, so that settled ones do not;
       False counts all alike;
+    - `pooled`: the average share `E_x*[rho^2]` in one effective channel, instead of the average of
+      the scores over targets;
     - `exact`: the exactly blurred channel instead of the slope approximation.
 
     >>> from apm import APM, Belief, VariationalLogistic
@@ -74,6 +76,7 @@ class Predictions(Message):
     targets: Any = field(default=None, compare=False)
     num_targets: int = 200
     weighted: bool = field(default=True, kw_only=True)
+    pooled: bool = field(default=True, kw_only=True)
     exact: bool = field(default=False, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
@@ -112,7 +115,9 @@ class Predictions(Message):
             weights = stakes(choice, belief, targets)
         else:
             weights = np.full(len(targets), 1.0 / len(targets))
-        effective = Effective(belief, view, rows, targets, weights, self.exact)
+        effective = Effective(
+            belief, view, rows, targets, weights, exact=self.exact, pooled=self.pooled
+        )
         moments, table = effective.moments()
         seen = View(view.channel, effective.laws(moments), None, view.gain)
         power = seen.budget(selector.power, belief, X, radius=selector.radius)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from apm.experiments.trial import Run, Split
+from apm.experiments.trial import Rows, Run, Split
 from channelcode._validation import Array
 
-TOLERANCE = 1e-3  # of the gradient, in units of the prior's root: moves no prediction visibly
+TOLERANCE = 1e-2  # of the gradient, in units of the prior's root: moves no prediction visibly
 MAX_STEPS = 300
 _clock = time.process_time  # CPU seconds: another process on the machine does not count
 
@@ -18,7 +18,7 @@ _clock = time.process_time  # CPU seconds: another process on the machine does n
 class State:
     """What the rules see: the pool, the mean logits, and the covariance `(I - 11'/K) (x) B`.
 
-    - `logits` `(n, K)`, `leverage` `(n,)` = x'Bx, `cross` `(n, t)` = x'Bx*, targets x* `targets`;
+    - `logits` `(n, K)`, `leverage` `(n,)` = x'Bx, `cross` `(n, t)` = x'Bx*, rows x* `targets`;
     - `free` `(n,)`: rows without a label; `rng`: the rule's own stream.
 
     B = (lambda I + X'X / 2)^-1 shrinks by rank one with every label (Sherman and Morrison), and so
@@ -30,7 +30,7 @@ class State:
         split: Split,
         *,
         precision: float,
-        targets: Array,
+        targets: Rows,
         rng: np.random.Generator,
     ) -> None:
         X = split.pool
@@ -43,10 +43,17 @@ class State:
         seeds = X[self.labelled]
         self.inverse = np.linalg.inv(precision * np.eye(X.shape[1]) + 0.5 * seeds.T @ seeds)
         image = X @ self.inverse
-        self.cross = image @ X[targets].T
+        self._cross: Array | None = None
         self.leverage = np.einsum("ij,ij->i", image, X)
         self.theta = np.zeros((self.num_classes, X.shape[1]))
         self.fit()
+
+    @property
+    def cross(self) -> Array:
+        """x'Bx* for every row and target, `(n, t)`; kept up to date once it was asked for."""
+        if self._cross is None:
+            self._cross = self.pool @ self.inverse @ self.pool[self.targets].T
+        return self._cross
 
     def fit(self) -> None:
         """The MAP for the labels held, and the logits of the pool."""
@@ -65,7 +72,8 @@ class State:
         along = self.pool @ image
         shrink = 1.0 / (2.0 + self.leverage[row])
         self.inverse -= shrink * np.outer(image, image)
-        self.cross -= shrink * np.outer(along, along[self.targets])
+        if self._cross is not None:
+            self._cross -= np.outer(shrink * along, along[self.targets])
         self.leverage -= shrink * along * along
         self.labelled.append(row)
         self.free[row] = False
@@ -79,7 +87,7 @@ def run_rule(
     *,
     precision: float,
     labels: int,
-    targets: Array,
+    targets: Rows,
     rng: np.random.Generator,
 ) -> Run:
     """Label `labels` rows by one rule: the highest score is asked, ties to the lowest row."""

@@ -17,7 +17,8 @@ Scaling = Literal["standardised", "unit-norm"]
 LABELS = 150  # asked after one seed label for each class
 POOL_CAP = 1000
 DATASETS = (
-    "digits", "vehicle", "segment", "satimage", "vowel", "penbased", "optdigits", "texture", "letter",
+    "digits", "vehicle", "segment",
+    "satimage", "vowel", "penbased", "optdigits", "texture", "letter",
 )  # fmt: skip
 CHOSEN_ON = ("digits", "vehicle", "segment")  # the rule was chosen on these; the others are fresh
 WEAK_PRIOR = ("digits", "vehicle")  # run with precision 0.01 as well
@@ -64,7 +65,7 @@ def list_cells() -> tuple[str, ...]:
 
 
 def split_cell(data: Dataset, cell: Cell, trial: int, *, seed: int = 0) -> Split:
-    """Half of the examples are the pool, capped at 1,000 by a seeded draw; the rest is the test set.
+    """Half of the examples are the pool, capped at 1,000 by a seeded draw; the rest is the test.
 
     Columns are standardised by the pool; for unit-norm features every row is then divided by its
     norm. The split depends on the data set and the trial alone, so cells of one data set share it.

@@ -36,9 +36,9 @@ def least_confidence(state: State) -> Array:
 
 
 def entropy(state: State) -> Array:
-    """The label's entropy at the MAP is largest."""
+    """The label's entropy at the MAP, in bits, is largest."""
     prob = _softmax(state.logits)
-    return -(prob * np.log(np.maximum(prob, 1e-300))).sum(axis=1)
+    return -(prob * np.log2(np.maximum(prob, 1e-300))).sum(axis=1)
 
 
 def bayesian_margin(state: State) -> Array:
@@ -94,26 +94,30 @@ def apm_pair(state: State) -> Array:
 
 
 def apm_predictions_64(state: State) -> Array:
-    """`APM(FixedPower(64), channel=ContestedPair(), message=Predictions(weighted=False))`."""
+    """Where the search began: targets alike and one by one, and a guessed budget.
+
+    `message=Predictions(weighted=False, pooled=False)` with `FixedPower(64)` on the pair.
+    """
     count = len(state.targets)
-    return _effective(state, np.full(count, 1.0 / count), 64.0)
+    return _effective(state, np.full(count, 1.0 / count), 64.0, pooled=False)
+
+
+def apm_predictions_each(state: State) -> Array:
+    """`APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions(pooled=False))`."""
+    return _effective(state, _stakes(state), None, pooled=False)
 
 
 def apm_predictions(state: State) -> Array:
     """`APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())`."""
-    gap = _gap(state)[state.targets] / _blunting(state)[state.targets]
-    up = 1.0 / (1.0 + np.exp(-gap))
-    stakes = -up * np.log(up) - (1.0 - up) * np.log(np.maximum(1.0 - up, 1e-300))
-    total = stakes.sum()
-    count = len(stakes)
-    weights = stakes / total if total > 0 else np.full(count, 1.0 / count)
-    return _effective(state, weights, None)
+    return _effective(state, _stakes(state), None, pooled=True)
 
 
 def apm_exploit(state: State) -> Array:
-    """`APMExploit` on the contested pair in its own units: `-(k m)^2`, k the slope left by sigma."""
+    """The first term alone, in the channel's own units: `-(k m)^2`, all variance as noise."""
     return -((_gap(state) / _blunting(state)) ** 2)
 
+
+DEFAULT = "APM pair, predictions"
 
 METHODS: dict[str, Callable[[State], Array]] = {
     "random": random,
@@ -126,6 +130,7 @@ METHODS: dict[str, Callable[[State], Array]] = {
     "APM all classes": apm_all_classes,
     "APM pair": apm_pair,
     "APM pair, predictions, P = 64": apm_predictions_64,
+    "APM pair, predictions, each": apm_predictions_each,
     "APM pair, predictions": apm_predictions,
     "APM pair, exploit": apm_exploit,
 }
@@ -158,18 +163,32 @@ def _spectral(state: State) -> float:
     return float(radius * np.linalg.eigvalsh(state.inverse)[-1])
 
 
-def _effective(state: State, weights: Array, power: float | None) -> Array:
-    from apm._kernels.multiclass_effective import slope_moments
+def _stakes(state: State) -> Array:
+    """Weights of the targets: the entropy of each one's contested label, normalised."""
+    gap = _gap(state)[state.targets] / _blunting(state)[state.targets]
+    up = 1.0 / (1.0 + np.exp(-gap))
+    stakes = -up * np.log(up) - (1.0 - up) * np.log(np.maximum(1.0 - up, 1e-300))
+    total, count = stakes.sum(), len(stakes)
+    return stakes / total if total > 0 else np.full(count, 1.0 / count)
 
+
+def _effective(state: State, weights: Array, power: float | None, *, pooled: bool) -> Array:
+    """Less W2^2 in the effective channel, up to a constant; power None is the pool's maximum."""
+    variance = 2.0 * np.maximum(state.leverage, 0.0)
     own = np.maximum(state.leverage, 1e-300)
     share = state.cross**2
-    share /= own[:, None]
     share /= own[state.targets]
-    np.minimum(share, 1.0, out=share)
-    variance = 2.0 * np.maximum(state.leverage, 0.0)
-    square, shared, linear, _ = slope_moments(share, weights, variance, pi / 8.0)
-    gap = _gap(state)
-    cost = square * gap**2 + shared * variance
+    if pooled:
+        part = np.minimum(share @ weights / own, 1.0)
+        square = 1.0 / (1.0 + (pi / 8.0) * variance * (1.0 - part))
+        shared, linear = square * part, np.sqrt(square * part)
+    else:
+        from apm._kernels.multiclass_effective import slope_moments
+
+        share /= own[:, None]
+        np.minimum(share, 1.0, out=share)
+        square, shared, linear, _ = slope_moments(share, weights, variance, pi / 8.0)
+    cost = square * _gap(state) ** 2 + shared * variance
     budget = float(cost[state.free].max()) if power is None else power
     return 2.0 * np.sqrt(2.0 * budget / pi) * linear * np.sqrt(variance) - cost
 
