@@ -176,6 +176,8 @@ def _guesses(
         reaches = np.maximum(4.0 * search.spacing(points), 0.5 * problem.norm(points))
         moved = assign(points, masses, peaks, reaches)
         guesses.insert(0, (*gather(*moved, search.spacing), price))
+        everything = np.full(len(points), np.inf)
+        guesses.insert(0, (*assign(points, masses, peaks, everything), price))
     if late:  # as it is: Newton needs derivatives, and some responses have kinks
         guesses.append((points, masses, price))
     return guesses
