@@ -193,7 +193,7 @@ def _first_table(
         values = np.concatenate(
             [np.exp(log_rows), plogp(log_rows).sum(axis=-1, keepdims=True)], axis=-1
         )
-        gap = np.abs(np.einsum("j,pjf->pf", rule.fine - rule.coarse, values)).max(axis=1) * half
+        gap = rule.disagreement(values, half).max(axis=1)
         split = gap > 1e-14 * width
         size += 21 * len(left)
         if halvings == 49 or size > 2 * _MOST_NODES:

@@ -303,6 +303,21 @@ def test_a_steep_response_is_a_step_less_a_known_loss(scale, sigma):
         assert 1 - info == pytest.approx(loss, rel=1e-4, abs=TARGET)
 
 
+def test_jumps_anywhere(rng):
+    """A response that is 0.9 on an interval and 0.1 elsewhere has a closed form."""
+    from scipy.special import ndtr
+
+    means, sigma = rng.uniform(-20, 20, 30), rng.uniform(0.1, 30, 30)
+    for left, width in ((2.8, 1.0), (-7.1, 0.3)):
+        box = Link(lambda l, a=left, b=left + width: np.where((l > a) & (l < b), 0.9, 0.1))
+        inside = ndtr((left + width - means) / sigma) - ndtr((left - means) / sigma)
+        wanted = binary_entropy(0.1 + 0.8 * inside).bits - binary_entropy(0.1).bits
+        found = [mutual_information(box, Gaussian(m, s**2)).bits for m, s in zip(means, sigma)]
+        np.testing.assert_allclose(found, wanted, atol=TARGET)
+        pool = mutual_information(box, ScalarPool(np.repeat(means, 3), np.repeat(sigma**2, 3)))
+        np.testing.assert_allclose(pool.bits, np.repeat(wanted, 3), atol=TARGET)
+
+
 def test_certain_candidates_carry_nothing():
     """Far out the small probability underflows; the answer is zero, not NaN."""
     mean = np.repeat([-1e4, -1e3, -700.0, 700.0, 1e3, 1e4], 50)

@@ -24,7 +24,16 @@ def test_kronrod_is_exact_to_degree_31():
             assert coarse == pytest.approx(wanted, abs=1e-15)
     # and no further, or the error estimate would always be zero
     assert abs(rule.coarse @ rule.nodes**20 - 2 / 21) > 1e-9
-    assert (rule.fine > 0).all()
+    assert (rule.fine[1:-1] > 0).all()
+
+
+def test_a_jump_beyond_the_outermost_node_is_seen():
+    rule = gauss_kronrod()
+    for place in (-0.999, 0.999, 0.3):
+        values = (rule.nodes > place).astype(float)[None, :, None]
+        assert rule.disagreement(values, np.array([1.0]))[0, 0] > 1e-3
+    smooth = np.exp(rule.nodes)[None, :, None]
+    assert rule.disagreement(smooth, np.array([1.0]))[0, 0] < 1e-14
 
 
 def test_hermite_integrates_moments():
