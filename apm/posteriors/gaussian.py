@@ -54,7 +54,7 @@ class ScalarGaussian(Posterior):
         if self.intercept:
             centre += mean[count]
             spread += factor[count]
-        return centre, np.einsum("ij,ij->i", spread, spread)
+        return centre, np.vecdot(spread, spread)
 
     def pool(self, arrays: tuple[Array, ...]) -> Pool:
         return ScalarPool(*arrays)

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.encoders import Linear
+from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.batch import condition
 from apm.selectors.explanation import Explanation, explain_choice
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
-from channelcode.measures import Pool
+from channelcode.measures import Pool, ScalarPool
 
 Indices = NDArray[np.intp]
 
@@ -170,15 +171,40 @@ class PoolSelector(Selector):
 
 
 def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
-    """The induced laws of some rows of a clean matrix; small pools skip the checks of `push`."""
-    if X.size > SMALL or not isinstance(belief.encoder, Linear):
+    """The induced laws of some rows of a clean matrix, without the checks of `push`."""
+    plain = isinstance(belief.encoder, Linear)
+    posterior = belief.posterior.sized(X.shape[1]) if plain else belief.posterior
+    if plain and X.size <= SMALL:
+        arrays = posterior.project(X)
+    elif plain and isinstance(posterior, ScalarGaussian):
+        arrays = _projected(posterior, X)
+        if len(candidates) == len(X) and np.isfinite(arrays[0].sum() + arrays[1].sum()):
+            return _held(*arrays)
+    else:
         laws = belief.push(X)
         return laws if len(candidates) == len(laws) else laws[candidates]
-    posterior = belief.posterior.sized(X.shape[1])
-    arrays = posterior.project(X)
     if len(candidates) != len(X):
         arrays = tuple(array[candidates] for array in arrays)
     return posterior.pool(arrays)
+
+
+def _projected(posterior: ScalarGaussian, X: Any) -> tuple[Array, Array]:
+    """Means and variances of a large pool, in pieces that stay in the cache."""
+    mean, variance = np.empty(len(X)), np.empty(len(X))
+    rows = SMALL * 8 // (X.shape[1] * X.itemsize) + 1
+    for start in range(0, len(X), rows):
+        part = slice(start, start + rows)
+        mean[part], variance[part] = posterior.project(X[part])
+    return mean, variance
+
+
+def _held(mean: Array, variance: Array) -> ScalarPool:
+    """The pool of finite arrays that nobody else holds, without copies."""
+    laws = object.__new__(ScalarPool)
+    mean.setflags(write=False)
+    variance.setflags(write=False)
+    laws._set(_mean=mean, _variance=variance)
+    return laws
 
 
 def best(scores: Array, count: int = 1, *, resolution: float = 0.0) -> Indices:
