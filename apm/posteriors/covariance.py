@@ -90,7 +90,7 @@ class BlockCovariance(Covariance):
         return result
 
     def pool(self, mean: Array, spread: Array) -> Pool:
-        return FullPool(mean, spread)
+        return FullPool(mean, rounded_up(spread))
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"matrix": self._matrix, "num_classes": np.array(self._classes)}
@@ -181,3 +181,17 @@ class DiagonalCovariance(Covariance):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"variances": self._variances, "centre": self._centre}
+
+
+def rounded_up(spread: Array) -> Array:
+    """Single-precision covariances `(n, k, k)` in double, raised by what rounding may have taken.
+
+    They are singular along the direction that a softmax ignores, so rounding alone makes them
+    indefinite; a few parts in 1e7 of the trace on the diagonal repair that.
+    """
+    if spread.dtype != np.float32:
+        return spread
+    wide = spread.astype(np.float64)
+    slack = 8 * float(np.finfo(np.float32).eps) * np.trace(wide, axis1=1, axis2=2)
+    wide += slack[:, None, None] * np.eye(wide.shape[1])
+    return wide
