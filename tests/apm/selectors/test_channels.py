@@ -201,6 +201,21 @@ def test_isotropic_distance_agrees_with_pot() -> None:
         assert abs(sampled + score) < 5 * 6.0 / np.sqrt(4000)
 
 
+def test_full_covariances_in_single_precision() -> None:
+    """Singular along the common shift, so that rounding must not make them indefinite."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(400, 20)), rng.integers(0, 5, size=30)
+    belief = Belief(Laplace(Softmax(5), 0.1).fit(X[:30], y))
+    double, single = belief.push(X), belief.push(X.astype(np.float32))
+    assert isinstance(double, FullPool)
+    assert isinstance(single, FullPool)
+    scale = np.abs(double.covariance).max()
+    # quadratic forms of 20 terms in single precision, and the slack of a few parts in 1e7
+    np.testing.assert_allclose(single.covariance, double.covariance, atol=3e-5 * scale)
+    pair = APM(channel=ContestedPair()).scores(belief, X.astype(np.float32))
+    np.testing.assert_allclose(pair, APM(channel=ContestedPair()).scores(belief, X), rtol=1e-3)
+
+
 def test_bad_choices_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="channel"):
         APM(channel="pair")
