@@ -280,7 +280,7 @@ def _hypothesis() -> Any:
 
 
 def channels(*, dim: int | None = None, finite: bool | None = None) -> SearchStrategy[Channel]:
-    """Channels of every family with parameters of moderate size.
+    """Channels of every family but `Link` and callable `Features`, with moderate parameters.
 
     `dim` keeps to channels of that input dimension, `finite` to those with (True) or without
     (False) a finite input alphabet.
