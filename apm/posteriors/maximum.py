@@ -108,7 +108,7 @@ def maximise(
         step = newton_step(-weights[:, None, None] * hessian, Z, slope, ones)
         descent = float(np.sum(slope * step))
         scale = float(np.abs(V).max())
-        change = float(np.abs(step).max()) / max(scale, np.finfo(float).tiny)
+        change = float(np.abs(step).max()) / max(scale, float(np.finfo(float).tiny))
         length, rounding = 1.0, 1e-15 * (1.0 + abs(value))
         while length > 1e-18:
             lower = loss(V - length * step)
