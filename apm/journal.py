@@ -76,7 +76,7 @@ class Journal:
     >>> journal = Journal(Logistic())
     >>> journal.add(Entry(7, "cat", None, (0.0, 9.0), None, 0.0))
     >>> journal.label(7), round(journal.records()[0].bits, 4)
-    ('cat', 0.4197)
+    ('cat', 0.4799)
     """
 
     def __init__(self, channel: Channel) -> None:

@@ -49,7 +49,7 @@ class Learner:
     array([2])
     >>> learner.tell(2, "no")
     >>> learner.ask(2)
-    array([0, 1])
+    array([1, 0])
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Ask and tell: label forty examples of a noisy cross, then read the learner's own record.
+"""Ask and tell: label sixty of 500 examples, then read the learner's own record.
 
 Run with `python examples/ask_tell.py`.
 """
@@ -14,10 +14,10 @@ from apm import APM, Learner, PoolMaxPower, Random, VariationalLogistic
 
 
 def pool_and_labels(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes on both sides of a diagonal, some labels flipped."""
-    X = rng.normal(size=(rows, 2)) * [2.0, 0.7] @ [[0.8, 0.6], [-0.6, 0.8]]
+    """Two classes on both sides of a plane in twelve dimensions, labels noisy near it."""
+    X = rng.normal(size=(rows, 12)) * np.linspace(3.0, 0.5, 12)
     noise = rng.logistic(scale=0.3, size=rows)
-    return X, np.where(X[:, 0] - X[:, 1] + noise > 0, "inside", "outside")
+    return X, np.where(X[:, 0] - X[:, 4] + X[:, 8] + noise > 0, "inside", "outside")
 
 
 def main() -> None:
@@ -27,18 +27,18 @@ def main() -> None:
 
     learner = Learner(X, VariationalLogistic(), APM(PoolMaxPower()), seed=0)
     passive = Learner(X, VariationalLogistic(), Random(), seed=0)
-    for query in range(1, 41):
+    for query in range(1, 61):
         for each in (learner, passive):
             index = each.ask()
             each.tell(index, y[index])
-        if query % 10 == 0:
+        if query % 20 == 0:
             scores = [np.mean(each.predict(test_X) == test_y) for each in (learner, passive)]
             print(f"{query} labels: APM {scores[0]:.3f}, random {scores[1]:.3f}")
 
     print()
     print(learner.explain(int(learner.ask()[0])))
     total = sum(record.bits for record in learner.history)
-    print(f"\n40 labels were expected to tell {total:.1f} bits; the last ones:")
+    print(f"\n60 labels were expected to tell {total:.1f} bits; the last ones:")
     for record in learner.history[-3:]:
         print(
             f"  row {record.index} = {record.label}: {record.bits:.3f} bits, at most "

@@ -33,7 +33,7 @@ class BALD(PoolSelector):
 
     >>> from apm import Belief, VariationalLogistic
     >>> BALD().scores(Belief(VariationalLogistic(1.0)), [[0.0], [3.0]]).round(4)
-    array([0.    , 0.4169])
+    array([0.    , 0.5147])
     """
 
     samples: int = 100

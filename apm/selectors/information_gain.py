@@ -27,7 +27,7 @@ class InformationGain(PoolSelector):
 
     >>> from apm import Belief, VariationalLogistic
     >>> InformationGain().scores(Belief(VariationalLogistic(1.0)), [[0.0], [3.0]]).round(4)
-    array([0.    , 0.4197])
+    array([0.    , 0.4799])
     """
 
     samples: int | None = None

@@ -54,8 +54,8 @@ def paper_utility(laws: ScalarPool, power: float) -> Array:
 
     `APM().scores` are these less the constant `two_atom_constant(power)`.
 
-    >>> paper_utility(ScalarPool([0.0, 1.0], [2.0, 2.0]), pi)
-    array([-0., -1.])
+    >>> paper_utility(ScalarPool([1.0, 2.0], [2.0, 2.0]), pi).round(6)
+    array([-1., -4.])
     """
     return -(laws.mean**2) - (np.sqrt(laws.variance) - TWO_ATOMS * sqrt(power)) ** 2
 
