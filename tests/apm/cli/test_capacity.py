@@ -45,7 +45,17 @@ def test_matrix_file_without_constraint(tmp_path):
 def test_plots(tmp_path):
     one, curve = tmp_path / "deep" / "one.png", tmp_path / "curve.svg"
     run("--channel", "ordinal:-1,1", "--power", "16", "--plot", str(one))
-    run("--channel", "ordinal:-1,1", "--power", "16", "--curve", "--points", "8", "--plot", str(curve))
+    run(
+        "--channel",
+        "ordinal:-1,1",
+        "--power",
+        "16",
+        "--curve",
+        "--points",
+        "8",
+        "--plot",
+        str(curve),
+    )
     assert one.stat().st_size > 5_000
     assert curve.read_text().startswith("<?xml")
 

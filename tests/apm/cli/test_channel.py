@@ -29,7 +29,11 @@ def test_names(text, expected):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("bsc:0.1", cc.BinarySymmetric(0.1)), ("bec:0.2", cc.BinaryErasure(0.2)), ("z:0.3", cc.ZChannel(0.3))],
+    [
+        ("bsc:0.1", cc.BinarySymmetric(0.1)),
+        ("bec:0.2", cc.BinaryErasure(0.2)),
+        ("z:0.3", cc.ZChannel(0.3)),
+    ],
 )
 def test_finite_names(text, expected):
     channel = parse_channel(text)
