@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from channelcode import DiscreteChannel, Link, Logistic, Ordinal, Peak, Power, Softmax, Unconstrained
+from channelcode import (
+    DiscreteChannel,
+    Link,
+    Logistic,
+    Ordinal,
+    Peak,
+    Power,
+    Softmax,
+    Unconstrained,
+)
 from channelcode.capacity import capacity
 from channelcode.plot import capacity as draw
 from channelcode.plot import kkt_function
