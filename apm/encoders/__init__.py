@@ -3,5 +3,6 @@
 from apm.encoders.base import Encoder
 from apm.encoders.features import FeatureMap
 from apm.encoders.linear import Affine, Linear
+from apm.encoders.torch import TorchFeatures
 
-__all__ = ["Affine", "Encoder", "FeatureMap", "Linear"]
+__all__ = ["Affine", "Encoder", "FeatureMap", "Linear", "TorchFeatures"]
