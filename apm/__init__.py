@@ -9,7 +9,7 @@
 """
 
 from apm.belief import Belief
-from apm.encoders import Affine, Encoder, FeatureMap, Linear
+from apm.encoders import Affine, Encoder, FeatureMap, Linear, TorchFeatures
 from apm.learner import Learner
 from apm.posteriors import (
     Bohning,
@@ -26,14 +26,18 @@ from apm.selectors import (
     APM,
     BALD,
     EPIG,
+    AllClasses,
     APMExploit,
     APMExplore,
+    ContestedPair,
     Entropy,
     Explanation,
     InformationGain,
     LeastConfidence,
     Margin,
     MaxVariance,
+    Parameters,
+    Predictions,
     Random,
     Selector,
     Uncertainty,
@@ -53,6 +57,7 @@ __all__ = [
     "Linear",
     "Affine",
     "FeatureMap",
+    "TorchFeatures",
     "Belief",
     # power policies
     "PowerPolicy",
@@ -65,6 +70,10 @@ __all__ = [
     "APM",
     "APMExploit",
     "APMExplore",
+    "AllClasses",
+    "ContestedPair",
+    "Parameters",
+    "Predictions",
     "Uncertainty",
     "MaxVariance",
     "Random",
