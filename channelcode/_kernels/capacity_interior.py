@@ -146,7 +146,7 @@ def interior_point(matrix, entropy, cost, budget, weights, tol, max_steps):
         overspent = np.dot(cost, p) + room - budget if limited else 0.0
         # mass or cost off by rounding counts against the gap
         gap = top - value / (1.0 + excess) + (s * budget if limited else 0.0)
-        gap += abs(s * overspent)
+        gap += (s + value) * abs(overspent)
         stalls = 0 if gap < 0.9 * best_gap else stalls + 1
         if gap < best_gap:
             best_gap, best_s = gap, s

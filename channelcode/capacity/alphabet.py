@@ -9,7 +9,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array
-from channelcode.capacity.information import divergence
+from channelcode.capacity.information import NOTHING, divergence
 from channelcode.capacity.problem import Problem
 
 
@@ -46,6 +46,10 @@ class Alphabet:
                 high = t
         weights = 1.0 / (count + 1.0 - low + low * self.cost)
         return weights / weights.sum()
+
+    def kkt(self, weights: Array, multiplier: float) -> Array:
+        """D(W_i || q) - s b_i for every letter, in nats."""
+        return divergence(self.log_prob, weights @ self.matrix) - multiplier * self.cost
 
     def gap(self, weights: Array, multiplier: float) -> float:
         """The KKT bound minus the information of `weights`, in nats."""
@@ -107,7 +111,7 @@ def build(
         budget = np.inf
     with np.errstate(under="ignore"):
         matrix = np.exp(log_prob)
-    used = matrix.max(axis=0) > 0
+    used = matrix.max(axis=0) > NOTHING
     if not used.all():
         matrix, log_prob = matrix[:, used], log_prob[:, used]
     keep = _first_twins(np.round(matrix / twins) if twins > 0 else matrix, cost)

@@ -9,6 +9,8 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.channels import Channel
 
+NOTHING = 1e-300  # probabilities below this add nothing to a sum, but their logs may not exist
+
 
 class Information(NamedTuple):
     """I(L; Y), log|Y| - I(L; Y) and the output law, in nats; `log_prob` is that of the atoms."""
@@ -50,7 +52,7 @@ def divergence(log_prob: Array, output: Array) -> Array:
         log_output = np.log(output)
         terms = prob * (log_prob - log_output)
         close = np.abs(log_prob - log_output) < 0.5
-        terms = np.where(prob == 0.0, 0.0, terms) - prob + output
+        terms = np.where(prob <= NOTHING, 0.0, terms) - prob + output
         exact = output * _excess(np.expm1(log_prob - log_output))
     return np.where(close, exact, terms).sum(axis=-1)
 

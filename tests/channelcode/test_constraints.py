@@ -1,0 +1,66 @@
+"""Constraints: their values, their combination, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channelcode.constraints import All, Cost, Peak, Power, Unconstrained, limits, squared_norm
+from channelcode.errors import InvalidArgument
+
+amounts = st.floats(0.0, 1e6)
+
+
+@pytest.mark.parametrize("kind", [Power, Peak])
+@pytest.mark.parametrize("value", [-1.0, float("nan"), -np.inf, "x", None, 1j, [1.0, 2.0]])
+def test_bad_amounts_are_refused(kind, value):
+    with pytest.raises(InvalidArgument):
+        kind(value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), -np.inf, "x"])
+def test_bad_budgets_are_refused(value):
+    with pytest.raises(InvalidArgument):
+        Cost(np.abs, value)
+
+
+def test_a_cost_needs_a_function():
+    with pytest.raises(InvalidArgument):
+        Cost(3.0, 1.0)  # type: ignore[arg-type]
+
+
+@given(amounts, amounts, amounts)
+def test_combination_takes_the_tightest(p, a, other):
+    found = limits(Power(p) & Peak(a) & Power(other) & Unconstrained())
+    assert (found.budget, found.peak) == (min(p, other), a)
+    assert found.is_power
+
+
+def test_infinite_limits_are_none():
+    assert limits(Power(np.inf) & Peak(np.inf)) == limits(Unconstrained())
+    assert limits(Power(np.inf)).cost is None
+
+
+def test_combination_is_flat():
+    both = Power(1.0) & Peak(2.0) & Unconstrained()
+    assert isinstance(both, All)
+    assert len(both.parts) == 3
+
+
+def test_two_kinds_of_mean_cost_are_refused():
+    with pytest.raises(InvalidArgument, match="at most one mean cost"):
+        limits(Power(1.0) & Cost(np.abs, 1.0))
+
+
+def test_other_objects_are_refused():
+    with pytest.raises(InvalidArgument):
+        limits(4.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Power(1.0) & 3  # type: ignore[operator]
+
+
+def test_squared_norm_on_the_line_and_in_space():
+    np.testing.assert_array_equal(squared_norm(np.array([-2.0, 3.0])), [4.0, 9.0])
+    np.testing.assert_array_equal(squared_norm(np.array([[3.0, 4.0]])), [25.0])
