@@ -171,21 +171,21 @@ class PoolSelector(Selector):
 
 
 def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
-    """The induced laws of some rows of a clean matrix, without the checks of `push`."""
-    plain = isinstance(belief.encoder, Linear)
-    posterior = belief.posterior.sized(X.shape[1]) if plain else belief.posterior
-    if plain and X.size <= SMALL:
-        arrays = posterior.project(X)
-    elif plain and isinstance(posterior, ScalarGaussian):
-        arrays = _projected(posterior, X)
-        if len(candidates) == len(X) and np.isfinite(arrays[0].sum() + arrays[1].sum()):
-            return _held(*arrays)
-    else:
-        laws = belief.push(X)
-        return laws if len(candidates) == len(laws) else laws[candidates]
-    if len(candidates) != len(X):
-        arrays = tuple(array[candidates] for array in arrays)
-    return posterior.pool(arrays)
+    """The induced laws of some rows of a clean matrix: `push`, without its checks if possible."""
+    arrays = None
+    if isinstance(belief.encoder, Linear):
+        posterior = belief.posterior.sized(X.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            if X.size <= SMALL:
+                arrays = posterior.project(X)
+            elif isinstance(posterior, ScalarGaussian):
+                arrays = _projected(posterior, X)
+            if arrays is not None and all(np.isfinite(array.sum()) for array in arrays):
+                if len(candidates) != len(X):
+                    return posterior.pool(tuple(array[candidates] for array in arrays))
+                return _held(*arrays) if X.size > SMALL else posterior.pool(arrays)
+    laws = belief.push(X)  # which says what is wrong with inputs out of range
+    return laws if len(candidates) == len(laws) else laws[candidates]
 
 
 def _projected(posterior: ScalarGaussian, X: Any) -> tuple[Array, Array]:

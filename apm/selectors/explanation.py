@@ -28,7 +28,8 @@ class Explanation:
       (eq. (APM-LR); theory of transport: "the mean splits off");
     - `power` P and `capacity_bits` C(P) of the target T, in the channel that the selector looks
       through; selectors without a budget are explained at the pool's largest power;
-    - `information_gain_bits` I(theta; Y) of this candidate;
+    - `information_gain_bits` I(theta; Y) of this candidate, and `lost_bits`, what the best one
+      gains beyond it, computed for every candidate (None in R^k, where that is an estimate);
     - `bound_bits`: no candidate gains more than this beyond it, as none gains more than C(P): the
       least of `C(P) - I` and `transport_bound_bits`. None, with the reason in `bound_note`, unless
       every candidate is within the budget P and the channel is the label's own;
@@ -47,6 +48,7 @@ class Explanation:
     power: float
     capacity_bits: float
     information_gain_bits: float
+    lost_bits: float | None
     bound_bits: float | None
     transport_bound_bits: float | None
     bound_note: str
@@ -59,10 +61,12 @@ class Explanation:
             f"  information gain {self.information_gain_bits:.6g} bits of a capacity of "
             f"{self.capacity_bits:.6g} at power {self.power:.6g}",
         ]
+        if self.lost_bits is not None:
+            lines.append(f"  the best candidate gains {self.lost_bits:.6g} bits more")
         if self.bound_bits is None:
             lines.append(f"  no certificate: {self.bound_note}")
         else:
-            lines.append(f"  loses at most {self.bound_bits:.6g} bits to the best candidate")
+            lines.append(f"  certified: no candidate gains over {self.bound_bits:.6g} bits more")
         if self.runner_up is not None:
             lines.append(f"  leads candidate {self.runner_up} by {self.margin:.6g}")
         return "\n".join(lines)
@@ -88,7 +92,9 @@ def explain_choice(
     target = target_input(view.channel, power, solver=getattr(selector, "solver", None))
     one = slice(place, place + 1)
     exploitation, exploration = (float(term[0]) for term in decompose(view.laws[one], target.input))
-    gain = float(np.ravel(mutual_information(belief.channel, laws[one]).bits)[0])
+    gains = np.ravel(mutual_information(belief.channel, laws if laws.dim == 1 else laws[one]).bits)
+    gain = float(gains[place if laws.dim == 1 else 0])
+    lost = float(gains.max()) - gain if laws.dim == 1 else None
     if view.channel is belief.channel:
         bound, transport, note = _certificate(belief, power, target, laws, place, gain)
     else:
@@ -109,6 +115,7 @@ def explain_choice(
         power=power,
         capacity_bits=target.bits,
         information_gain_bits=gain,
+        lost_bits=lost,
         bound_bits=bound,
         transport_bound_bits=transport,
         bound_note=note,

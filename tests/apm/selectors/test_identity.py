@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -137,7 +139,7 @@ def test_softmax_of_two_classes_selects_what_logistic_regression_selects(rng):
 @given(st.integers(0, 10**6), powers, st.booleans())
 def test_the_two_terms_add_up(seed, power, generic):
     belief, X = posterior_and_pool(seed)
-    options = {"solver": Continuous()} if generic else {}
+    options: dict[str, Any] = {"solver": Continuous()} if generic else {}
     whole = APM(FixedPower(power), **options).scores(belief, X)
     first = APMExploit(FixedPower(power), **options).scores(belief, X)
     second = APMExplore(FixedPower(power), **options).scores(belief, X)
