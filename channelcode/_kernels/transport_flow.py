@@ -43,6 +43,7 @@ def scan_cell(
 def finish(
     scores: np.ndarray,
     excess: np.ndarray,
+    later: np.ndarray,
     v: np.ndarray,
     owner: np.ndarray,
     place: np.ndarray,
@@ -53,6 +54,8 @@ def finish(
 ) -> bool:
     """Move mass along shortest paths between cells until no cell has an excess or a lack.
 
+    When the first `excess` is gone that of `later` is moved, so that whole points can go first.
+
     Entry e puts `amount[e]` of point `owner[e]` in cell `place[e]`; only the entries of `live` may
     move; `state` is (entries, live entries). The assignment must be optimal for its own masses
     (each point in its best cell for `v`). Shortest paths keep it optimal, so the end is the exact
@@ -62,7 +65,20 @@ def finish(
     cheapest = np.empty((m, m))
     entry = np.empty((m, m), dtype=np.int64)
     for j in range(m):
-        scan_cell(scores, j, owner, place, live, state[1], cheapest, entry)
+        for k in range(m):
+            cheapest[j, k] = math.inf
+            entry[j, k] = -1
+    for place_in_list in range(state[1]):
+        e = live[place_in_list]
+        i = owner[e]
+        j = place[e]
+        here = scores[j, i]
+        for k in range(m):
+            price = here - scores[k, i]
+            if price < cheapest[j, k] and k != j:
+                cheapest[j, k] = price
+                entry[j, k] = e
+    first_round = True
     distance = np.empty(m)
     parent = np.empty(m, dtype=np.int64)
     done = np.empty(m, dtype=np.bool_)
@@ -76,7 +92,12 @@ def finish(
             lack = max(lack, -excess[j])
             surplus = max(surplus, excess[j])
         if lack <= MASS_TOLERANCE or surplus <= MASS_TOLERANCE:
-            return True
+            if not first_round:
+                return True
+            first_round = False
+            for j in range(m):
+                excess[j] += later[j]
+            continue
         sink = -1
         for _ in range(m):
             j = -1
@@ -176,22 +197,18 @@ def settle(
         live[alive] = i
         alive += 1 if best[i] - second[i] <= margin else 0
     state[1] = alive
-    limit = 64 * (n + m)
+    later = np.zeros(m)
     if even:
-        rounded = np.empty(m)
         upto = 0.0
         whole = 0.0
         for j in range(m):
             upto += weights[j] * n
             count = round(upto) - whole
             whole += count
-            rounded[j] = weights[j] - count / n
+            later[j] = count / n - weights[j]
             # Whole numbers of points, exactly, so that no rounding is moved about.
-            excess[j] = round((excess[j] + rounded[j]) * n) / n
-        if not finish(scores, excess, v, owner, place, amount, live, state, limit):
-            return -1
-        for j in range(m):
-            excess[j] -= rounded[j]
-    if not finish(scores, excess, v, owner, place, amount, live, state, limit):
+            excess[j] = round((excess[j] - later[j]) * n) / n
+    limit = 64 * (n + m)
+    if not finish(scores, excess, later, v, owner, place, amount, live, state, limit):
         return -1
     return state[0]

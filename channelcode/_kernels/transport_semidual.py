@@ -12,10 +12,10 @@ from channelcode._kernels.transport_plane import solve_laplacian
 
 MAX_PASSES = 14
 QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use
-NEAR_POINTS = 24  # points near the edges that may move at first; all may if that fails
+NEAR_POINTS = 20  # points near the edges that may move at first; more, then all, if that fails
 GAP_TOLERANCE = 1e-13  # of the scores' scale: primal and dual agree to rounding
-THINNING = 4
-STRIP = 0.35  # half width of the strip around an edge, in deviations across it
+FIRST_POINTS = 128  # of a sample that the first potential looks at
+STRIP = 0.25  # half width of the strip around an edge, in deviations across it
 
 
 @kernel
@@ -130,6 +130,41 @@ def quantile_step(
 
 
 @kernel
+def count_cells(
+    mass: np.ndarray,
+    reach: np.ndarray,
+    best: np.ndarray,
+    second: np.ndarray,
+    cell: np.ndarray,
+    rival: np.ndarray,
+    filled: np.ndarray,
+    hessian: np.ndarray,
+    banks: np.ndarray,
+) -> None:
+    """Masses of the cells, and densities of points at their edges, from the ranks of the points.
+
+    Neighbours often fall in one cell: four sets of counters keep their additions from waiting.
+    """
+    n = mass.shape[0]
+    m = filled.shape[0]
+    for bank in range(4):
+        for j in range(m):
+            for k in range(m + 1):
+                banks[bank, j, k] = 0.0
+    for i in range(n):
+        bank = i & 3
+        j = cell[i]
+        k = rival[i]
+        narrow = reach[j, k]
+        banks[bank, j, m] += mass[i]
+        banks[bank, j, k] += mass[i] * narrow * max(1.0 - (best[i] - second[i]) * narrow, 0.0)
+    for j in range(m):
+        filled[j] = (banks[0, j, m] + banks[1, j, m]) + (banks[2, j, m] + banks[3, j, m])
+        for k in range(m):
+            hessian[j, k] = (banks[0, j, k] + banks[1, j, k]) + (banks[2, j, k] + banks[3, j, k])
+
+
+@kernel
 def approach(
     scores: np.ndarray,
     mass: np.ndarray,
@@ -154,6 +189,7 @@ def approach(
     hessian = np.empty((m, m))
     work = np.empty((m, m))
     step = np.empty(m)
+    banks = np.empty((4, m, m + 1))
     base = v.copy()
     least = math.inf
     density = 0.0
@@ -163,16 +199,7 @@ def approach(
     while passes < MAX_PASSES:
         passes += 1
         rank_cells(scores, v, best, second, cell, rival)
-        for j in range(m):
-            filled[j] = 0.0
-            for k in range(m):
-                hessian[j, k] = 0.0
-        for i in range(n):
-            j = cell[i]
-            k = rival[i]
-            filled[j] += mass[i]
-            narrow = reach[j, k]
-            hessian[j, k] += mass[i] * narrow * max(1.0 - (best[i] - second[i]) * narrow, 0.0)
+        count_cells(mass, reach, best, second, cell, rival, filled, hessian, banks)
         error = 0.0
         for j in range(m):
             error += abs(filled[j] - weights[j])
@@ -200,7 +227,7 @@ def approach(
             base[j] = v[j]
             for k in range(m):
                 density += hessian[j, k]
-        if error <= 3 * m * grain:
+        if error <= 2 * m * grain:
             return density
         for j in range(m):
             for k in range(j):
@@ -230,10 +257,47 @@ def approach(
 
 
 @kernel
+def start_from(
+    scores: np.ndarray, v: np.ndarray, reach: np.ndarray, gram: np.ndarray, centre: np.ndarray
+) -> float:
+    """A first potential and the strips' inverse half widths, from some of the points.
+
+    The potential is that of the Voronoi cells of the whitened atoms, scaled into the bulk of the
+    points. Returns the scale of the scores.
+    """
+    m, n = scores.shape
+    stride = max(1, n // FIRST_POINTS)
+    count = (n + stride - 1) // stride
+    for j in range(m):
+        total = 0.0
+        for i in range(0, n, stride):
+            total += scores[j, i]
+        centre[j] = total / count
+    power = 0.0
+    for j in range(m):
+        for k in range(j + 1):
+            even = 0.0
+            odd = 0.0
+            for i in range(0, n - stride, 2 * stride):
+                even += (scores[j, i] - centre[j]) * (scores[k, i] - centre[k])
+                odd += (scores[j, i + stride] - centre[j]) * (scores[k, i + stride] - centre[k])
+            gram[j, k] = (even + odd) / count
+            gram[k, j] = gram[j, k]
+        power += gram[j, j]
+    scale = math.sqrt(power / m)
+    if scale == 0.0:
+        scale = 1.0
+    for j in range(m):
+        v[j] = 0.5 * gram[j, j] / scale + centre[j]
+        for k in range(m):
+            apart = gram[j, j] + gram[k, k] - 2.0 * gram[j, k]
+            reach[j, k] = 1.0 / max(STRIP * math.sqrt(max(apart, 0.0)), 1e-12 * scale)
+    return scale
+
+
+@kernel
 def solve_scores(
     scores: np.ndarray,
-    gram: np.ndarray,
-    centre: np.ndarray,
     mass: np.ndarray,
     weights: np.ndarray,
     v: np.ndarray,
@@ -242,7 +306,7 @@ def solve_scores(
     amount: np.ndarray,
     even: bool,
 ) -> tuple[int, float, float]:
-    """The exact plan for scores `(m, n)` with means `centre (m,)` and covariances `gram (m, m)`.
+    """The exact plan for scores `(m, n)`.
 
     Fills `v` and the entries; returns their number (or -1), the value of the plan, and of `v`.
     """
@@ -253,35 +317,18 @@ def solve_scores(
     rival = np.empty(n, dtype=np.int64)
     live = np.empty(amount.shape[0], dtype=np.int64)
     reach = np.empty((m, m))
-    power = 0.0
-    for j in range(m):
-        power += gram[j, j]
-    scale = math.sqrt(power / m)
-    if scale == 0.0:
-        scale = 1.0
-    for j in range(m):
-        # Voronoi cells of the whitened atoms, scaled into the bulk of the points.
-        v[j] = 0.5 * gram[j, j] / scale + centre[j]
-        for k in range(m):
-            apart = gram[j, j] + gram[k, k] - 2.0 * gram[j, k]
-            reach[j, k] = 1.0 / max(STRIP * math.sqrt(max(apart, 0.0)), 1e-12 * scale)
     filled = np.empty(m)
-    if even and n >= 8 * THINNING:
-        # A first approach on every fourth point costs a quarter.
-        few = n // THINNING
-        thinned = np.empty((m, few))
-        for j in range(m):
-            for i in range(few):
-                thinned[j, i] = scores[j, i * THINNING]
-        shares = np.full(few, 1.0 / few)
-        approach(thinned, shares, weights, reach, v, best, second, cell, rival, filled, 1.0 / few)
+    start = np.empty(m)
+    scale = start_from(scores, v, reach, np.empty((m, m)), start)
     density = approach(scores, mass, weights, reach, v, best, second, cell, rival, filled, 1.0 / n)
-    start = v.copy()
-    margin = (NEAR_POINTS + 8.0 * m) / (n * density) if density > 0.0 else math.inf
+    for j in range(m):
+        start[j] = v[j]
     primal = -math.inf
     dual = math.inf
     count = -1
-    for _ in range(2):
+    for attempt in range(3):
+        near = (NEAR_POINTS + 4.0 * m) * (8.0 if attempt == 1 else 1.0)
+        margin = near / (n * density) if density > 0.0 and attempt < 2 else math.inf
         for j in range(m):
             v[j] = start[j]
         count = settle(
@@ -308,21 +355,16 @@ def solve_scores(
                 return count, primal, dual
         if margin == math.inf:
             break
-        margin = math.inf
         rank_cells(scores, start, best, second, cell, rival)
     return count, primal, dual
 
 
 @kernel
-def samples_pool(
-    scores: np.ndarray, gram: np.ndarray, centre: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def samples_pool(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The largest correlation of each candidate's equally weighted samples with the atoms.
 
-    `scores (n, m, s)` are <x_i, y_j>, `gram (n, m, m)` and `centre (n, m)` their covariances and
-    means over the samples, which only guide the start. Returns the value of the exact plan and of
-    the dual potential, `(n,)` each: equal up to rounding; an infinite gap marks a candidate that
-    ran out of moves.
+    `scores (n, m, s)` are <x_i, y_j>. Returns the value of the exact plan and of the dual
+    potential, `(n,)` each, equal up to rounding; an infinite gap marks one that ran out of moves.
     """
     candidates, m, size = scores.shape
     primal = np.empty(candidates)
@@ -335,6 +377,28 @@ def samples_pool(
     v = np.empty(m)
     for c in range(candidates):
         _, primal[c], dual[c] = solve_scores(
-            scores[c], gram[c], centre[c], mass, weights, v, owner, place, amount, True
+            scores[c], mass, weights, v, owner, place, amount, True
         )
     return primal, dual
+
+
+@kernel
+def spread_about(samples: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """E|X - c|^2 over the samples of each candidate: `(n, s, k)` and `(k,)` to `(n,)`."""
+    candidates, size, k = samples.shape
+    out = np.empty(candidates)
+    for c in range(candidates):
+        even = 0.0
+        odd = 0.0
+        for i in range(0, size - 1, 2):
+            for d in range(k):
+                first = samples[c, i, d] - centre[d]
+                second = samples[c, i + 1, d] - centre[d]
+                even += first * first
+                odd += second * second
+        if size % 2:
+            for d in range(k):
+                first = samples[c, size - 1, d] - centre[d]
+                even += first * first
+        out[c] = (even + odd) / size
+    return out

@@ -160,7 +160,7 @@ class SampleCascade:
 
     def solve(self, index: np.ndarray) -> Array:
         """W2^2 of the candidates in `index`, exact on their points."""
-        return samples_squared(self.pool.samples[index], self.target)
+        return samples_squared(self.pool[index].samples, self.target)
 
     def refinements(self) -> tuple[Refinement, ...]:
         """None: a solve on the points costs little more than a better bound."""

@@ -6,7 +6,6 @@ from time import perf_counter
 
 import numpy as np
 
-from channelcode._validation import Array
 from channelcode.certificate import SolveStats, Status
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Measure
@@ -22,23 +21,6 @@ def symmetric_radius(target: Measure) -> float | None:
     left, right = target.atoms
     even = target.weights[0] == target.weights[1]
     return float(abs(right)) if even and left == -right else None
-
-
-def median_squared(samples: Array, radius: float) -> Array:
-    """W2^2 to B_t of equally weighted samples along the last axis, `(..., s)` to `(...)`.
-
-    Prop. 3.2: `W2^2(p, B_t) = E L^2 + t^2 - 2 t E|L - med(L)|`, for any law and any median; written
-    as `E(|L - med| - t)^2 + (E L)^2 - (E L - med)^2`, which cancels less.
-    """
-    size = samples.shape[-1]
-    half = size // 2
-    median = np.partition(samples, half, axis=-1)[..., half]
-    centred = samples - median[..., None]
-    mean = centred.mean(axis=-1)
-    np.abs(centred, out=centred)
-    centred -= radius
-    spread = np.einsum("...i,...i->...", centred, centred) / size
-    return spread + (median + mean) ** 2 - mean**2
 
 
 class Median(Solver):

@@ -25,21 +25,20 @@ def samples_squared(samples: Array, target: Reduced) -> Array:
 
     `W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`.
     """
-    from channelcode._kernels.transport_semidual import samples_pool
+    from channelcode._kernels.transport_semidual import samples_pool, spread_about
 
     size = samples.shape[1]
     atoms = target.points @ target.basis.T
     weights = np.array(target.weights)
     rows = max(1, CHUNK // (size * max(samples.shape[2], len(atoms))))
     out = np.empty(len(samples))
+    centre = np.array(target.mean)
     for start in range(0, len(samples), rows):
-        moved = samples[start : start + rows] - target.mean
-        second = np.einsum("nsk,nsk->n", moved, moved) / size
-        scores = np.matmul(atoms, moved.transpose(0, 2, 1))
-        centre = scores.mean(axis=2)
-        gram = np.matmul(scores, scores.transpose(0, 2, 1)) / size
-        gram -= centre[:, :, None] * centre[:, None, :]
-        primal, dual = samples_pool(scores, gram, centre, weights)
+        part = samples[start : start + rows]
+        second = spread_about(part, centre)
+        # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
+        scores = np.matmul(atoms, part.transpose(0, 2, 1))
+        primal, dual = samples_pool(scores, weights)
         squared = second + target.variance - 2 * primal
         open_gap = ~(dual - primal <= GAP_RTOL * (second + target.variance))
         for c in np.flatnonzero(open_gap):
@@ -90,14 +89,13 @@ def _solve(mu: DiscreteMeasure, nu: DiscreteMeasure) -> TransportResult:
     atoms = target.points @ target.basis.T
     n, m = len(points), len(atoms)
     scores = np.ascontiguousarray(atoms @ (points - masses @ points).T)
-    gram = (scores * masses) @ scores.T
-    v, centre = np.zeros(m), np.zeros(m)
+    v = np.zeros(m)
     room = n + 64 * m + 64
     owner, place = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
     amount = np.zeros(room)
     even = bool((masses == masses[0]).all())
     count, _, _ = solve_scores(
-        scores, gram, centre, masses, np.array(target.weights), v, owner, place, amount, even
+        scores, masses, np.array(target.weights), v, owner, place, amount, even
     )
     if count < 0:
         return EarthMover().solve(mu, nu)

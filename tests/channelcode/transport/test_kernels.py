@@ -27,6 +27,8 @@ def atoms_and_weights(rng: np.random.Generator, m: int, r: int) -> tuple[np.ndar
 
 
 def test_line(rng):
+    mean, variance = rng.standard_normal(5), rng.exponential(size=5)
+    assert_matches_py_func(transport_line.gaussian_line, mean, variance, 0.3, 0.8, 0.1)
     ordered = np.sort(rng.standard_normal((3, 9)), axis=1)
     index = np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8])
     assert_matches_py_func(
@@ -82,7 +84,6 @@ def test_samples(rng, even):
     points, weights = atoms_and_weights(rng, 4, 2)
     samples = rng.standard_normal((40, 2))
     scores = np.ascontiguousarray(points @ samples.T)
-    gram = scores @ scores.T / 40
     mass = np.full(40, 1 / 40) if even else rng.dirichlet(np.ones(40))
     v = 0.1 * rng.standard_normal(4)
     best, second = np.zeros(40), np.zeros(40)
@@ -98,12 +99,9 @@ def test_samples(rng, even):
     room = 400
     owner, place = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
     entries = (owner, place, np.zeros(room))
-    centre = np.zeros(4)
     count, value, _ = assert_matches_py_func(
         transport_semidual.solve_scores,
         scores,
-        gram,
-        centre,
         mass,
         weights,
         v,
@@ -112,12 +110,15 @@ def test_samples(rng, even):
         atol=1e-14,
     )
     assert count >= 40
-    transport_semidual.solve_scores(scores, gram, centre, mass, weights, v, *entries, even)
+    transport_semidual.solve_scores(scores, mass, weights, v, *entries, even)
     again = assert_matches_py_func(transport_semidual.plan_value, scores, *entries, count)
     assert again == pytest.approx(value, rel=1e-13)
-    assert_matches_py_func(
-        transport_semidual.samples_pool, scores[None], gram[None], centre[None], weights, atol=1e-14
-    )
+    assert_matches_py_func(transport_semidual.samples_pool, scores[None], weights, atol=1e-14)
+    assert_matches_py_func(transport_semidual.spread_about, samples[None, :39], np.ones(2))
+    room_for_start = (v, np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(4))
+    assert_matches_py_func(transport_semidual.start_from, scores, *room_for_start)
+    counters = (np.zeros(4), np.zeros((4, 4)), np.zeros((4, 4, 5)))
+    assert_matches_py_func(transport_semidual.count_cells, mass, reach, *ranks, *counters)
 
 
 def test_flow(rng):
@@ -166,6 +167,7 @@ def test_flow(rng):
         transport_flow.finish,
         scores,
         filled - weights,
+        np.zeros(3),
         v,
         owner,
         place,
