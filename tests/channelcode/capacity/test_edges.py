@@ -241,8 +241,9 @@ def test_results_pickle():
     "lines",
     [
         "from channelcode import capacity, Logistic, Power; r = capacity(Logistic(), Power(4))",
-        "import channelcode; r = channelcode.capacity(channelcode.Logistic(), channelcode.Power(4))",
-        "import channelcode.capacity; from channelcode import *; r = capacity(Logistic(), Power(4))",
+        "import channelcode as c; r = c.capacity(c.Logistic(), c.Power(4))",
+        "import channelcode.capacity; from channelcode import capacity, Logistic, Power; "
+        "r = capacity(Logistic(), Power(4))",
         "from channelcode.capacity import capacity, Power; from channelcode import Logistic; "
         "r = capacity(Logistic(), Power(4))",
         "from channelcode.capacity.continuous import Continuous; from channelcode import capacity; "
