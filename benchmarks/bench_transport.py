@@ -150,7 +150,7 @@ def growth(rng: np.random.Generator, path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="pools a tenth of the size")
-    parser.add_argument("--points", type=int, default=1000, help="samples of a Gaussian for POT")
+    parser.add_argument("--points", type=int, default=512, help="samples of a Gaussian for POT")
     parser.add_argument("--loop", type=int, default=60, help="candidates in the POT loop")
     parser.add_argument("--plot", metavar="PNG", help="where to plot growth with n, m and k")
     options = parser.parse_args()
