@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from apm.experiments.claims import (
-    ACTIVE,
+from apm.experiments.claims import comparable, exceeds
+from apm.experiments.judges import (
+    Judge,
     ahead_on,
-    comparable,
     cost_ratio,
-    exceeds,
     full_horizon_level,
     level_on,
     over_all,
@@ -20,6 +18,7 @@ from apm.experiments.claims import (
 )
 from apm.experiments.methods import CURVE_METHODS
 
+ACTIVE = ("APM-LR", "Uncertainty", "InfoGain", "BALD")
 _LETTERS = ("letterEF", "letterIJ", "letterMN", "letterUV", "letterVY")
 _EXPLORERS = ("MaxVar", "APM-LR-V", "APM-LR", "Random")
 _OTHERS = ("InfoGain", "BALD", "Uncertainty")
@@ -31,7 +30,7 @@ class Claim:
 
     text: str
     place: str
-    judge: Callable
+    judge: Judge
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -10,8 +10,9 @@ from pathlib import Path
 from apm.experiments.claims import Finding, judge_claims
 from apm.experiments.datasets import PAPER_DATASETS, load
 from apm.experiments.methods import ABLATIONS, ADDITIONS, CURVE_METHODS, PAPER_METHODS
-from apm.experiments.report import Pictures, write_report
+from apm.experiments.report import write_report
 from apm.experiments.results import Sheet, read_sheets, where_time_goes
+from apm.experiments.sections import Pictures
 from apm.experiments.statistics import Ranks, average_ranks
 from apm.experiments.store import Store
 from apm.experiments.study import Outcome, Plan, Study, run_study

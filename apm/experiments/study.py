@@ -7,8 +7,7 @@ import json
 import platform
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,16 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from apm.experiments.datasets import Dataset, load
+from apm.experiments.execution import Task, results_of
 from apm.experiments.methods import check_method
 from apm.experiments.progress import Progress
 from apm.experiments.store import FORMAT, Store, StoreError
-from apm.experiments.trial import Run, run_trial
 from channelcode._validation import integer, positive
-from channelcode.errors import ChannelCodeError, InvalidArgument
-
-
-class StudyError(ChannelCodeError):
-    """A study could not go on; the message says what is kept and what to do."""
+from channelcode.errors import InvalidArgument
 
 
 @dataclass(frozen=True)
@@ -127,13 +122,6 @@ class Outcome:
     cpu_seconds: float
 
 
-@dataclass(frozen=True)
-class _Task:
-    data: Dataset
-    trial: int
-    options: dict[str, Any]
-
-
 def run_study(
     study: Study,
     folder: str | Path,
@@ -159,7 +147,7 @@ def run_study(
     with Progress(total, finished=total - len(todo), shown=progress) as display:
         for name in repaired:
             display.say(f"{name} is damaged: that trial is run again")
-        results = _results(_tasks(study, todo), workers, dask)
+        results = results_of(_tasks(study, todo), workers, dask)
         try:
             for name, trial, runs, seconds in results:
                 own = {**meta, "trial": trial, "fingerprint": marks[name]}
@@ -204,7 +192,7 @@ def _unfinished(
     return todo, repaired
 
 
-def _tasks(study: Study, todo: Iterable[tuple[Plan, int]]) -> Iterator[_Task]:
+def _tasks(study: Study, todo: Iterable[tuple[Plan, int]]) -> Iterator[Task]:
     for plan, trial in todo:
         options = {
             "methods": plan.methods,
@@ -214,36 +202,7 @@ def _tasks(study: Study, todo: Iterable[tuple[Plan, int]]) -> Iterator[_Task]:
             "prior_precision": study.prior_precision,
             "diversity": plan.diversity,
         }
-        yield _Task(study.dataset(plan.dataset), trial, options)
-
-
-def _execute(task: _Task) -> tuple[str, int, list[Run], float]:
-    begin = time.process_time()
-    runs = run_trial(task.data, task.trial, **task.options)
-    return task.data.name, task.trial, runs, time.process_time() - begin
-
-
-def _results(
-    tasks: Iterator[_Task], workers: int, dask: str | None
-) -> Generator[tuple[str, int, list[Run], float], None, None]:
-    if dask is not None:
-        from apm.experiments.cluster import on_dask
-
-        yield from on_dask(_execute, tasks, dask)
-    elif workers == 1:
-        yield from map(_execute, tasks)
-    else:
-        from joblib import Parallel, delayed
-
-        options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
-        finished: Any = Parallel(n_jobs=workers, **options)(delayed(_execute)(t) for t in tasks)
-        try:
-            yield from finished
-        except BrokenProcessPool as error:
-            raise StudyError(
-                "a worker process was ended from outside, perhaps for want of memory. What is "
-                "finished is kept: the same command goes on, if need be with fewer workers."
-            ) from error
+        yield Task(study.dataset(plan.dataset), trial, options)
 
 
 @cache

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apm.experiments.claims import comparable, every, exceeds, judge_claims, mean_difference
+from apm.experiments.claims import comparable, every, exceeds, judge_claims
+from apm.experiments.judges import mean_difference
 from apm.experiments.methods import CURVE_METHODS, PAPER_METHODS
 from apm.experiments.paper_claims import CLAIMS
 from apm.experiments.results import Sheet

@@ -178,3 +178,11 @@ def test_committed_results_rebuild_the_page(tmp_path) -> None:
     page = write_page(RESULTS, tmp_path).read_text()
     for cell in CELLS:
         assert cell.name in page
+
+
+@pytest.mark.skipif(not RESULTS.is_dir(), reason="no committed results")
+def test_documented_tables_are_the_committed_numbers() -> None:
+    from apm.experiments.multiclass.tables import fill
+
+    text = (RESULTS.parents[1] / "multiclass.md").read_text(encoding="utf-8")
+    assert fill(text, read_results(RESULTS)) == text

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from apm.experiments import execution
 from apm.experiments import study as study_module
+from apm.experiments.execution import StudyError
 from apm.experiments.results import read_sheets
 from apm.experiments.store import Store, StoreError
-from apm.experiments.study import Plan, Study, StudyError, run_study
+from apm.experiments.study import Plan, Study, run_study
 from channelcode.errors import ChannelCodeError, InvalidArgument, MissingExtra
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -76,7 +78,7 @@ def test_more_trials_and_more_sets_go_on(tmp_path: Path, make_study: Callable[..
 CHILD = """
 import sys
 from tests.apm.experiments.conftest import small_dataset
-from apm.experiments.study import Plan, Study, StudyError, run_study
+from apm.experiments.study import Plan, Study, run_study
 names = ("small", "other")
 data = {name: small_dataset(name, seed=place) for place, name in enumerate(names)}
 methods = ("APM-LR", "Uncertainty", "Random", "InfoGain")
@@ -153,8 +155,8 @@ def test_a_worker_that_is_ended_from_outside(
             os.kill(os.getpid(), signal.SIGKILL)
         return real(task)
 
-    real = study_module._execute
-    monkeypatch.setattr(study_module, "_execute", fall)
+    real = execution.execute
+    monkeypatch.setattr(execution, "execute", fall)
     with pytest.raises(StudyError, match="the same command goes on"):
         run_study(make_study(), tmp_path, workers=2, progress=False)
     monkeypatch.undo()
