@@ -4,12 +4,13 @@
 >>> from apm import APM, Learner, VariationalLogistic
 >>> learner = Learner(np.eye(3), VariationalLogistic(), APM(), seed=0)
 >>> learner.tell(0, "yes")
->>> int(learner.ask()[0])
+>>> int(learner.ask())
 1
 """
 
 from apm.belief import Belief
 from apm.encoders import Affine, Encoder, FeatureMap, Linear, TorchFeatures
+from apm.journal import Record, ScoreSummary
 from apm.learner import Learner
 from apm.posteriors import (
     Bohning,
@@ -86,4 +87,6 @@ __all__ = [
     "Explanation",
     # the loop
     "Learner",
+    "Record",
+    "ScoreSummary",
 ]

@@ -17,6 +17,7 @@ from apm.belief import Belief
 from apm.encoders import Linear
 from apm.journal import Entry, Journal, Record, ScoreSummary
 from apm.posteriors.base import Posterior
+from apm.rows import Rows
 from apm.selectors import APM, Explanation, Selector
 from apm.selectors.base import Choice, Indices
 from apm.simulation import compiled_rounds, entries, is_algorithm_1, known_codes
@@ -46,10 +47,10 @@ class Learner:
     >>> from apm import VariationalLogistic
     >>> learner = Learner([[0.5, 1.0], [-1.0, 0.2], [0.3, -2.0]], VariationalLogistic(), seed=0)
     >>> learner.ask()
-    array([2])
+    Rows([2])
     >>> learner.tell(2, "no")
     >>> learner.ask(2)
-    array([1, 0])
+    Rows([1, 0])
     """
 
     def __init__(
@@ -84,8 +85,11 @@ class Learner:
 
     # Asking and telling -----------------------------------------------------------------------
 
-    def ask(self, n: int = 1) -> Indices:
-        """The rows to label next, best first, shape `(n,)`; nothing changes until they are told."""
+    def ask(self, n: int = 1) -> Rows:
+        """The rows to label next, best first, shape `(n,)`; nothing changes until they are told.
+
+        A single row also serves as an integer: `labels[int(learner.ask())]`.
+        """
         started = perf_counter()
         candidates = np.flatnonzero(self._open)
         if len(candidates) == 0:
@@ -95,7 +99,7 @@ class Learner:
         )
         seconds = (perf_counter() - started) / len(choice.indices)
         self._asked = _Asked(choice, len(self._journal), seconds)
-        return choice.indices
+        return Rows.of(choice.indices)
 
     def tell(self, index: Any, label: Any) -> None:
         """Take the label of one row, or of several at once (equal lengths).

@@ -6,6 +6,7 @@ import typer
 
 from apm.cli.capacity import capacity_command
 from apm.cli.demo import demo_command
+from apm.cli.experiments import datasets_command, reproduce_command, study_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +17,9 @@ app = typer.Typer(
 )
 app.command("capacity")(capacity_command)
 app.command("demo")(demo_command)
+app.command("reproduce")(reproduce_command)
+app.command("study")(study_command)
+app.command("datasets")(datasets_command)
 
 
 def main() -> None:

@@ -75,10 +75,10 @@ def _selection(out: Path) -> None:
     for index in (int(np.argmax(labels == 0)), int(np.argmax(labels == 1))):
         learner.tell(index, int(labels[index]))
     for _ in range(QUERIES):
-        index = int(learner.ask()[0])
+        index = int(learner.ask())
         learner.tell(index, int(labels[index]))
     accuracy = float(np.mean(learner.predict(pool) == labels))
-    index = int(learner.ask()[0])
+    index = int(learner.ask())
     console().print(
         f"APM on a toy pool of {POOL_SIZE}: {QUERIES} labels asked for, {accuracy:.1%} of the pool "
         f"classified right; next it would ask for example {index}:"
