@@ -67,6 +67,8 @@ class Predictions(Message):
       the scores over targets;
     - `exact`: the exactly blurred channel instead of the slope approximation.
 
+    Laws known by samples enter by their mean, variance and correlations.
+
     >>> from apm import APM, Belief, VariationalLogistic
     >>> belief = Belief(VariationalLogistic(1.0))
     >>> int(APM(message=Predictions()).select(belief, [[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])[0])

@@ -12,12 +12,13 @@ from scipy.special import expit
 
 from apm.belief import Belief
 from apm.learner import Learner
-from apm.posteriors import Bohning, Laplace, VariationalLogistic
+from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralWithMean
 from apm.selectors import APM, AllClasses, ContestedPair, Predictions
 from apm.selectors.shared import shared_variance
 from channelcode.channels import Cauchit, Link, Probit, Softmax
 from channelcode.errors import InvalidArgument
+from tests.apm.given import Given
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -226,6 +227,35 @@ def test_batches_and_exclusion() -> None:
     picks = selector.select(belief, X, n=3, exclude=np.arange(8))
     assert len(set(picks.tolist())) == 3
     assert picks.min() >= 8
+
+
+def test_a_sampled_posterior_enters_by_its_moments() -> None:
+    pytest.importorskip("polyagamma")
+    X, y = data(14, 2)
+    sampled = Belief(Sampled(prior_precision=0.5, samples=4000).fit(X[:7], y))
+    draws = belief_draws(sampled, X)
+    gaussian = Belief(Given(draws.mean(axis=0), np.cov(draws.T, ddof=0)))
+    selector = APM(FixedPower(4.0), message=Predictions(X[:5], weighted=False))
+    np.testing.assert_allclose(selector.scores(sampled, X), selector.scores(gaussian, X), rtol=1e-6)
+
+
+def belief_draws(belief: Belief, X: np.ndarray) -> np.ndarray:
+    """The draws of theta behind a sampled belief, from its logits at a basis."""
+    return np.asarray(belief.push(np.eye(X.shape[1])).samples).T  # type: ignore[attr-defined]
+
+
+def test_default_selectors() -> None:
+    from apm.selectors.default import default_selector
+
+    assert default_selector(Belief(VariationalLogistic())) == APM()
+    assert default_selector(Belief(Bohning(2))).channel == ContestedPair()
+    X, y = data(15, 3, rows=30)
+    learner = Learner(X, Bohning(3, 1.0), default_selector(Belief(Bohning(3))), seed=0)
+    for row in range(len(y)):
+        learner.tell(row, int(y[row]))
+    assert int(learner.ask()[0]) >= len(y)
+    full = Belief(Laplace(Softmax(3), 1.0).fit(X[: len(y)], y))
+    assert np.isfinite(default_selector(full).scores(full, X)).all()
 
 
 def test_bad_input() -> None:
