@@ -67,7 +67,7 @@ def kronecker_error() -> None:
     """How far the Kronecker forms are from the full covariance: digits, 200 labels."""
     from sklearn.datasets import load_digits
 
-    bunch = load_digits()
+    bunch: Any = load_digits()
     X, y = np.asarray(bunch["data"]), np.asarray(bunch["target"])
     X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
     rows = np.random.default_rng(0).permutation(len(y))

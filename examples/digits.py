@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -74,7 +75,7 @@ def draw(images: np.ndarray, curves: dict[str, list[float]], folder: Path) -> No
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    bunch = load_digits()
+    bunch: Any = load_digits()
     images, y = np.asarray(bunch["data"]), np.asarray(bunch["target"])
     X = images / 16.0
     order = np.random.default_rng(0).permutation(len(y))

@@ -52,7 +52,9 @@ class State:
     def cross(self) -> Array:
         """x'Bx* for every row and target, `(n, t)`; kept up to date once it was asked for."""
         if self._cross is None:
-            self._cross = self.pool @ self.inverse @ self.pool[self.targets].T
+            forms: Array = self.pool @ self.inverse @ self.pool[self.targets].T
+            self._cross = forms
+            return forms
         return self._cross
 
     def fit(self) -> None:
