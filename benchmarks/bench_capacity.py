@@ -105,7 +105,7 @@ def with_cvxpy(solver: str, settings: dict[str, Any]) -> Callable[..., Law]:
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = -np.where(matrix > 0, matrix * np.log(matrix), 0.0).sum(axis=1)
         weights = cp.Variable(len(matrix), nonneg=True)
-        constraints = [cp.sum(weights) == 1]
+        constraints: list[Any] = [cp.sum(weights) == 1]
         if budget < np.inf:
             constraints.append(cost @ weights <= budget)
         goal = cp.Maximize(cp.sum(cp.entr(matrix.T @ weights)) - entropy @ weights)
@@ -120,7 +120,7 @@ def with_cvxpy(solver: str, settings: dict[str, Any]) -> Callable[..., Law]:
         if spent > budget:  # cone solvers meet constraints to a tolerance only
             found *= budget / spent
             found[int(np.argmin(cost))] += 1.0 - found.sum()
-        s = float(constraints[1].dual_value) if budget < np.inf else 0.0
+        s = float(constraints[1].dual_value or 0.0) if budget < np.inf else 0.0
         return found, max(s, 0.0)
 
     return run

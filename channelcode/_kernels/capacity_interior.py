@@ -15,23 +15,32 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 
+BLOCK = 32  # columns of the factorisation at a time
+
 
 @kernel
 def factorise(matrix):
-    """The Cholesky factor of a positive matrix, in place; a pivot lost to rounding is shut off."""
+    """The Cholesky factor of a positive matrix, in place; a pivot lost to rounding is shut off.
+
+    Columns go in blocks, and what a block does to the rest is one matrix product.
+    """
     count = matrix.shape[0]
-    column = np.empty(count)
-    for j in range(count):
-        pivot = matrix[j, j]
-        pivot = np.sqrt(pivot) if pivot > 1e-290 else 1e100
-        matrix[j, j] = pivot
-        for i in range(j + 1, count):
-            column[i] = matrix[i, j] / pivot
-            matrix[i, j] = column[i]
-        for i in range(j + 1, count):
-            factor = column[i]
-            for k in range(j + 1, i + 1):
-                matrix[i, k] -= factor * column[k]
+    for start in range(0, count, BLOCK):
+        stop = min(start + BLOCK, count)
+        for j in range(start, stop):
+            pivot = matrix[j, j]
+            for k in range(start, j):
+                pivot -= matrix[j, k] * matrix[j, k]
+            pivot = np.sqrt(pivot) if pivot > 1e-290 else 1e100
+            matrix[j, j] = pivot
+            for i in range(j + 1, count):
+                total = matrix[i, j]
+                for k in range(start, j):
+                    total -= matrix[i, k] * matrix[j, k]
+                matrix[i, j] = total / pivot
+        if stop < count:
+            panel = np.ascontiguousarray(matrix[stop:, start:stop])
+            matrix[stop:, stop:] -= np.dot(panel, panel.T)
 
 
 @kernel

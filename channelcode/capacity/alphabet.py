@@ -9,7 +9,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array
-from channelcode.capacity.information import NOTHING, divergence
+from channelcode.capacity.information import NOTHING
 from channelcode.capacity.problem import Problem
 
 
@@ -49,22 +49,26 @@ class Alphabet:
 
     def kkt(self, weights: Array, multiplier: float) -> Array:
         """D(W_i || q) - s b_i for every letter, in nats."""
-        return divergence(self.log_prob, weights @ self.matrix) - multiplier * self.cost
+        output = weights @ self.matrix
+        missed = output <= 0.0
+        value = -self.entropy - self.matrix @ np.log(np.where(missed, 1.0, output))
+        if missed.any():
+            value = np.where(self.matrix[:, missed].max(axis=1) > NOTHING, np.inf, value)
+        return value - multiplier * self.cost
 
     def gap(self, weights: Array, multiplier: float) -> float:
         """The KKT bound minus the information of `weights`, in nats."""
-        output = weights @ self.matrix
-        kkt = divergence(self.log_prob, output)
-        value = float(weights[weights > 0] @ kkt[weights > 0])
-        top = float((kkt - multiplier * self.cost).max())
-        return top - value + (multiplier * self.budget if multiplier > 0 else 0.0)
+        kkt = self.kkt(weights, multiplier)
+        used = weights > 0
+        value = float(weights[used] @ (kkt + multiplier * self.cost)[used])
+        return float(kkt.max()) - value + (multiplier * self.budget if multiplier > 0 else 0.0)
 
     def expand(self, weights: Array, multiplier: float, *, tol: float) -> tuple[Array, Array]:
         """Atoms and weights without idle letters, as few as keep the gap within `tol`.
 
         A letter is idle when its weight is below its KKT slack (strict complementarity).
         """
-        kkt = divergence(self.log_prob, weights @ self.matrix) - multiplier * self.cost
+        kkt = self.kkt(weights, multiplier)
         slack = kkt.max() - kkt
         accepted = self.gap(weights, multiplier)
         for keep in (weights > slack, weights > 1e-3 * slack, weights > 1e-12):
@@ -132,7 +136,9 @@ def build(
 
 def _first_twins(matrix: Array, cost: Array) -> Any:
     """Of letters with equal rows, the cheapest; indices in their old order."""
-    order = np.lexsort((cost, *matrix.T[::-1]))
+    # rows are ranked by one sum of their entries, then compared whole with their neighbours
+    mixed = matrix @ np.cos(np.arange(1.0, matrix.shape[1] + 1.0))
+    order = np.lexsort((cost, mixed))
     ranked = matrix[order]
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)

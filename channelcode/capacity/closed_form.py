@@ -84,7 +84,7 @@ def _binary(power, peak, slope, saturated, name, scale=1.0, radius=None) -> Prop
     method = f"ClosedForm ({name})"
     used = min(power, peak * peak)
     if used == 0.0:
-        return Proposal(np.zeros(1), np.ones(1), slope(0.0), method)
+        return Proposal(np.zeros(1), np.ones(1), slope(0.0) / scale**2, method)
     if used == inf:
         edge = saturated * scale
         return Proposal(np.array([-edge, edge]), _HALVES, 0.0, method)

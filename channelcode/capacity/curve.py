@@ -2,46 +2,111 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from channelcode._numerics.logspace import LOG_TWO
+from channelcode._numerics.logspace import LOG_TWO, plogp
 from channelcode._validation import Array, positive, real_array
+from channelcode.capacity.certify import ROUNDING
 from channelcode.capacity.closed_form import attempt
 from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.information import divergence, safe_log_prob
 from channelcode.capacity.newton import polish
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.result import CapacityResult
+from channelcode.capacity.simplex import SATURATED
 from channelcode.capacity.solve import capacity, conclude
 from channelcode.capacity.support import within_budget
-from channelcode.channels import Channel
+from channelcode.certificate import Status
+from channelcode.channels import Channel, Logistic, Probit
 from channelcode.constraints import Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
 
+_HALVES = np.array([0.5, 0.5])
 
-@dataclass(frozen=True)
+
 class CapacityCurve:
-    """C(P) at each of `powers`, in the order given; every array has shape `(n,)`.
+    """C(P) at each of `powers`, in the order given.
 
-    `results` holds the full results and `inputs` their laws; the other fields are theirs, as
-    arrays. `output` has shape `(n, Y)`.
+    `bits`, `nats`, `deficit_bits`, `deficit_nats`, `lower`, `upper`, `gap` and `multiplier` are
+    arrays of shape `(n,)`, `output` has shape `(n, Y)`; `results` holds the full results and
+    `inputs` their laws.
     """
 
-    powers: Array
-    results: tuple[CapacityResult, ...]
+    def __init__(
+        self,
+        powers: Array,
+        results: tuple[CapacityResult, ...] | None = None,
+        *,
+        arrays: dict[str, Array] | None = None,
+        solve: Callable[[float], CapacityResult] | None = None,
+    ) -> None:
+        self.powers = powers
+        self._results = results
+        self._arrays = {} if arrays is None else arrays
+        self._solve = solve
+
+    @property
+    def results(self) -> tuple[CapacityResult, ...]:
+        """The full result at each power."""
+        if self._results is None and self._solve is not None:
+            self._results = tuple(self._solve(float(p)) for p in self.powers)
+        return self._results or ()
 
     def _array(self, name: str) -> Array:
-        return np.array([getattr(result, name) for result in self.results])
+        if name not in self._arrays:
+            self._arrays[name] = np.array([getattr(result, name) for result in self.results])
+        return self._arrays[name]
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _FIELDS:
-            return self._array(name)
-        raise AttributeError(f"CapacityCurve has no attribute {name!r}")
+    @property
+    def bits(self) -> Array:
+        """I(L; Y) of each optimal input, in bits."""
+        return self._array("bits")
+
+    @property
+    def nats(self) -> Array:
+        """The same in nats."""
+        return self._array("nats")
+
+    @property
+    def deficit_bits(self) -> Array:
+        """log2 of the number of outputs minus `bits`, without cancellation."""
+        return self._array("deficit_bits")
+
+    @property
+    def deficit_nats(self) -> Array:
+        """The same in nats."""
+        return self._array("deficit_nats")
+
+    @property
+    def lower(self) -> Array:
+        """Proved lower bounds in bits."""
+        return self._array("lower")
+
+    @property
+    def upper(self) -> Array:
+        """Proved upper bounds in bits."""
+        return self._array("upper")
+
+    @property
+    def gap(self) -> Array:
+        """`upper - lower` in bits."""
+        return self._array("gap")
+
+    @property
+    def multiplier(self) -> Array:
+        """dC/dP in bits per unit power."""
+        return self._array("multiplier")
+
+    @property
+    def output(self) -> Array:
+        """The law of Y at each power, `(n, Y)`."""
+        return self._array("output")
 
     @property
     def inputs(self) -> tuple[DiscreteMeasure, ...]:
@@ -54,12 +119,12 @@ class CapacityCurve:
         return self.inputs
 
     @property
-    def num_atoms(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How many atoms the optimal input has at each power."""
+    def num_atoms(self) -> Any:
+        """How many atoms the optimal input has at each power, `(n,)`."""
         return np.array([len(result.input) for result in self.results])
 
     @property
-    def status(self) -> tuple[Any, ...]:
+    def status(self) -> tuple[Status, ...]:
         """How each solve ended."""
         return tuple(result.status for result in self.results)
 
@@ -69,22 +134,7 @@ class CapacityCurve:
         return tuple(result.scope for result in self.results)
 
     def __len__(self) -> int:
-        return len(self.results)
-
-
-_FIELDS = frozenset(
-    {
-        "bits",
-        "nats",
-        "deficit_bits",
-        "deficit_nats",
-        "lower",
-        "upper",
-        "gap",
-        "multiplier",
-        "output",
-    }
-)
+        return len(self.powers)
 
 
 def capacity_curve(
@@ -111,6 +161,8 @@ def capacity_curve(
     tolerance = positive("tol", tol)
     limit = None if peak is None else Peak(peak)
     constraints = [Power(float(p)) if limit is None else Power(float(p)) & limit for p in values]
+    if solver is None and limit is None and type(channel) in (Logistic, Probit):
+        return _binary_curve(channel, values, tolerance, throw)
     results: list[CapacityResult | None] = [None] * len(values)
     warm = isinstance(solver, Continuous) or (
         solver is None
@@ -128,21 +180,58 @@ def capacity_curve(
     return CapacityCurve(values, tuple(r for r in results if r is not None))
 
 
+def _binary_curve(channel: Channel, powers: Array, tol: float, throw: bool) -> CapacityCurve:
+    """The curve of B_sqrt(P) all at once; full results are made when asked for."""
+    scale = getattr(channel, "scale", 1.0)
+    t = np.minimum(np.sqrt(powers), (SATURATED if type(channel) is Logistic else 40.0) * scale)
+    log_prob = safe_log_prob(channel, t)
+    deficit = -plogp(log_prob).sum(axis=-1)
+    nats = np.where(deficit <= 0.99 * LOG_TWO, LOG_TWO - deficit, divergence(log_prob, _HALVES))
+    with np.errstate(under="ignore"):
+        gradient = np.asarray(channel.derivatives(t).gradient) * np.exp(log_prob)
+        rise = (gradient * log_prob).sum(axis=-1)
+        small = t < 1e-4 * scale
+        safe = np.where(small, 1.0, t)
+        at_zero = 0.125 if type(channel) is Logistic else 1.0 / (np.pi * scale**2)
+        slope = np.where(small, at_zero, rise / (2.0 * safe))
+    slope = np.where(np.isinf(powers), 0.0, slope)
+    lower = np.maximum(nats - ROUNDING, 0.0)
+    upper = np.minimum(nats + ROUNDING, LOG_TWO)
+    arrays = {
+        "bits": nats / LOG_TWO,
+        "nats": nats,
+        "deficit_bits": deficit / LOG_TWO,
+        "deficit_nats": deficit,
+        "lower": lower / LOG_TWO,
+        "upper": upper / LOG_TWO,
+        "gap": (upper - lower) / LOG_TWO,
+        "multiplier": slope / LOG_TWO,
+        "output": np.full((len(powers), 2), 0.5),
+    }
+    return CapacityCurve(
+        powers,
+        arrays=arrays,
+        solve=lambda p: capacity(channel, Power(p), tol=tol, throw=throw),
+    )
+
+
 class _Path:
-    """The last two points of the curve, and what they say of the next."""
+    """The last points of the curve, and what they say of the next."""
 
     def __init__(self, channel: Channel, solver: Any, tol: float) -> None:
         self.channel, self.tol = channel, tol
-        self.solver = solver if isinstance(solver, Continuous) else Continuous()
         self.last: list[tuple[float, CapacityResult]] = []
         self.cache: dict[Any, Any] = {}
 
     def visit(self, power: float, result: CapacityResult) -> None:
-        """Remember a point."""
+        """Remember a point; a new number of atoms begins a new path."""
         if not (0 < power < np.inf and result.multiplier > 0 and len(result.input) > 1):
             self.last = []
             return
-        self.last = [*self.last[-1:], (power, result)]
+        if self.last and len(self.last[-1][1].input) != len(result.input):
+            self.last = []
+        if not self.last or power > self.last[-1][0]:
+            self.last = [*self.last[-3:], (power, result)]
 
     def follow(self, constraint: Any, power: float) -> CapacityResult | None:
         """The next point from its neighbours' atoms, or None if that does not certify."""
@@ -153,7 +242,8 @@ class _Path:
         points, weights, multiplier = self._guess(power)
         if (problem.norm(points) > problem.limits.peak).any():
             return None
-        polished = polish(problem, *within_budget(problem, points, weights, multiplier))
+        start = within_budget(problem, points, weights, multiplier)
+        polished = polish(problem, *start, enough=1e-4 * self.tol)
         if polished.residual > 0.1 * self.tol or polished.weights.min() < 1e-9:
             return None
         proposal = Proposal(
@@ -164,17 +254,21 @@ class _Path:
         return result if result.status.ok else None
 
     def _guess(self, power: float) -> tuple[Array, Array, float]:
-        """Atoms, weights and multiplier, extrapolated in ln P where the support stays the same."""
+        """Atoms, weights and ln s, extrapolated in ln P by a polynomial through the last points."""
         here, result = self.last[-1]
-        points, weights = result.input.atoms, result.input.weights
-        multiplier = result.multiplier * LOG_TWO
-        if len(self.last) == 2 and len(self.last[0][1].input) == len(weights):
-            before, earlier = self.last[0]
-            if before < here < power:
-                reach = min(float(np.log(power / here) / np.log(here / before)), 2.0)
-                points = points + reach * (points - earlier.input.atoms)
-                weights = np.abs(weights + reach * (weights - earlier.input.weights))
-                ratio = multiplier / (earlier.multiplier * LOG_TWO)
-                return points, weights / weights.sum(), multiplier * ratio**reach
-        scale = float(np.sqrt(power / here))
-        return points * scale, weights, multiplier
+        if len(self.last) == 1:
+            scale = float(np.sqrt(power / here))
+            return result.input.atoms * scale, result.input.weights, result.multiplier * LOG_TWO
+        places = np.log([p for p, _ in self.last])
+        goal = float(np.log(power))
+        if goal - places[-1] > 2.0 * (places[-1] - places[0]):
+            places = places[-1:]
+        share = [
+            float(np.prod([(goal - b) / (a - b) for j, b in enumerate(places) if j != i]))
+            for i, a in enumerate(places)
+        ]
+        kept = [r for _, r in self.last[-len(share) :]]
+        points = sum(c * r.input.atoms for c, r in zip(share, kept))
+        weights = np.abs(sum(c * r.input.weights for c, r in zip(share, kept)))
+        price = sum(c * np.log(r.multiplier * LOG_TWO) for c, r in zip(share, kept))
+        return np.asarray(points), weights / weights.sum(), float(np.exp(price))

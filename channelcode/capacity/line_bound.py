@@ -37,7 +37,7 @@ def line_bound(
     ends = (float(known.points[0]), float(known.points[-1]))
     height = _heights(problem, known, found.output, multiplier)
     top = float(height.max())
-    goal = max(top, found.nats) + 0.1 * tol
+    goal = max(top, found.nats) + 0.2 * tol
     bound = _bounds(problem, known, height, found.output, multiplier, goal)
     upper, used = top, len(height)
     for _ in range(MOST_ROUNDS):
@@ -47,7 +47,7 @@ def line_bound(
         upper = max(upper, float(bound[~open_].max(initial=-np.inf)))
         known, height, fresh = _refined(problem, known, height, open_, found.output, multiplier)
         used += fresh
-        goal = max(goal, float(height.max()) + 0.1 * tol)
+        goal = max(goal, float(height.max()) + 0.2 * tol)
         bound = _bounds(problem, known, height, found.output, multiplier, goal)
     upper = max(upper, float(height.max()), float(bound.max(initial=-np.inf)))
     return upper, _scope(problem, ends, radius, proved, used)

@@ -35,11 +35,18 @@ class Polished(NamedTuple):
 
 
 def polish(
-    problem: Problem, points: Array, weights: Array, multiplier: float, *, max_steps: int = 30
+    problem: Problem,
+    points: Array,
+    weights: Array,
+    multiplier: float,
+    *,
+    enough: float = 1e-15,
+    max_steps: int = 30,
 ) -> Polished:
     """Newton steps from a good start; returns the best iterate by its residual.
 
-    The residual is max_j F(l_j) - I plus the gain that F' promises at each atom.
+    The residual is max_j F(l_j) - I plus the gain that F' promises at each atom; steps end when it
+    is `enough` (nats).
     """
     shape = points.shape
     state = _State(problem, points.reshape(len(points), -1), weights, multiplier)
@@ -52,7 +59,7 @@ def polish(
         stalls = 0 if state.residual < 0.5 * best.residual else stalls + 1
         if state.residual < best.residual:
             best = state
-        if best.residual < 1e-15 or stalls > 5:
+        if best.residual < enough or stalls > 5:
             break
     concave = all(not b.size or bool((b.diagonal() <= 1e-9).all()) for b in best.curvature)
     points = best.points.reshape(-1, *shape[1:])
