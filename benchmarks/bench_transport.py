@@ -126,9 +126,9 @@ def growth(rng: np.random.Generator, path: str) -> None:
     import matplotlib.pyplot as plt
 
     def both(n: int, m: int, k: int) -> tuple[float, float]:
-        target, draws = random_target(rng, m, k), rng.standard_normal((8, n, k))
+        target, draws = random_target(rng, m, k), rng.standard_normal((32, n, k))
         pool = EmpiricalPool(draws)
-        return seconds(lambda: w2_squared(pool, target), 3) / 8, pot_loop(draws, target)[0]
+        return seconds(lambda: w2_squared(pool, target), 3) / 32, pot_loop(draws, target)[0]
 
     axes = (
         ("samples n (m = 5, k = 3)", [64, 128, 256, 512, 1024, 2048], lambda x: both(x, 5, 3)),
@@ -141,6 +141,8 @@ def growth(rng: np.random.Generator, path: str) -> None:
         panel.loglog(values, times[:, 0] * 1e6, "o-", label="channelcode")
         panel.loglog(values, times[:, 1] * 1e6, "s--", label="POT, one by one")
         panel.set_xlabel(label)
+        panel.set_xticks(values, [str(value) for value in values])
+        panel.minorticks_off()
     panels[0].set_ylabel("microseconds per candidate")
     panels[0].legend()
     figure.savefig(path, dpi=120)

@@ -212,3 +212,23 @@ def settle(
     if not finish(scores, excess, later, v, owner, place, amount, live, state, limit):
         return -1
     return state[0]
+
+
+@kernel
+def plan_value(
+    scores: np.ndarray, owner: np.ndarray, place: np.ndarray, amount: np.ndarray, count: int
+) -> float:
+    """The correlation of a plan, sum_e amount_e score[place_e, owner_e]."""
+    even = count - count % 4
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    s3 = 0.0
+    for e in range(0, even, 4):
+        s0 += amount[e] * scores[place[e], owner[e]]
+        s1 += amount[e + 1] * scores[place[e + 1], owner[e + 1]]
+        s2 += amount[e + 2] * scores[place[e + 2], owner[e + 2]]
+        s3 += amount[e + 3] * scores[place[e + 3], owner[e + 3]]
+    for e in range(even, count):
+        s0 += amount[e] * scores[place[e], owner[e]]
+    return (s0 + s1) + (s2 + s3)

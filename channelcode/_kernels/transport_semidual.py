@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_flow import settle
+from channelcode._kernels.transport_flow import plan_value, settle
 from channelcode._kernels.transport_plane import solve_laplacian
 
 MAX_PASSES = 14
@@ -77,26 +77,6 @@ def semidual_value(
     for j in range(m):
         total += weights[j] * v[j]
     return total
-
-
-@kernel
-def plan_value(
-    scores: np.ndarray, owner: np.ndarray, place: np.ndarray, amount: np.ndarray, count: int
-) -> float:
-    """The correlation of a plan, sum_e amount_e score[place_e, owner_e]."""
-    even = count - count % 4
-    s0 = 0.0
-    s1 = 0.0
-    s2 = 0.0
-    s3 = 0.0
-    for e in range(0, even, 4):
-        s0 += amount[e] * scores[place[e], owner[e]]
-        s1 += amount[e + 1] * scores[place[e + 1], owner[e + 1]]
-        s2 += amount[e + 2] * scores[place[e + 2], owner[e + 2]]
-        s3 += amount[e + 3] * scores[place[e + 3], owner[e + 3]]
-    for e in range(even, count):
-        s0 += amount[e] * scores[place[e], owner[e]]
-    return (s0 + s1) + (s2 + s3)
 
 
 @kernel

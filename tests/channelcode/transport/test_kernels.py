@@ -111,7 +111,7 @@ def test_samples(rng, even):
     )
     assert count >= 40
     transport_semidual.solve_scores(scores, mass, weights, v, *entries, even)
-    again = assert_matches_py_func(transport_semidual.plan_value, scores, *entries, count)
+    again = assert_matches_py_func(transport_flow.plan_value, scores, *entries, count)
     assert again == pytest.approx(value, rel=1e-13)
     assert_matches_py_func(transport_semidual.samples_pool, scores[None], weights, atol=1e-14)
     assert_matches_py_func(transport_semidual.spread_about, samples[None, :39], np.ones(2))

@@ -12,8 +12,8 @@ from scipy.special import owens_t
 from channelcode._kernels.transport_owen import owen_near, upper_tail, wedge
 from channelcode._kernels.transport_plane import cell_edges
 from channelcode.certificate import Status
-from channelcode.measures import DiscreteMeasure, Empirical, FullPool, Gaussian
-from channelcode.transport import Plane, QuasiMonteCarlo, SemiDual, dual_bound, w2, w2_squared
+from channelcode.measures import DiscreteMeasure, Empirical, Gaussian
+from channelcode.transport import Plane, QuasiMonteCarlo, SemiDual, dual_bound, w2
 from tests.channelcode.transport.laws import covariances, targets
 from tests.channelcode.transport.oracles import gaussian_points
 
@@ -174,14 +174,3 @@ def test_atoms_inside_the_hull(rng):
     rule = w2(law, nu, solver=QuasiMonteCarlo(points=4096))
     assert exact.stats.details["residual"] <= 1e-12
     assert rule.lower <= exact.squared <= rule.upper
-
-
-def test_pool_equals_single(rng):
-    nu = DiscreteMeasure(rng.standard_normal((4, 2)), [0.1, 0.2, 0.3, 0.4])
-    factors = rng.standard_normal((20, 2, 2))
-    factors[3, :, 1] = 0.0
-    factors[4] = 0.0
-    pool = FullPool(rng.standard_normal((20, 2)), factors @ factors.transpose(0, 2, 1))
-    np.testing.assert_allclose(
-        w2_squared(pool, nu), [w2(law, nu).squared for law in pool], rtol=0, atol=1e-11
-    )

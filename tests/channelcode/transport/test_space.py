@@ -8,17 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode.certificate import Status
-from channelcode.errors import InvalidArgument
-from channelcode.measures import DiscreteMeasure, Empirical, FullPool, Gaussian, ScaledPool
+from channelcode.measures import DiscreteMeasure, Empirical, Gaussian
 from channelcode.transport import (
     Plane,
     QuasiMonteCarlo,
     SemiDual,
-    Simplex,
     Space,
-    expected_maximum,
     w2,
-    w2_squared,
 )
 from tests.channelcode.transport.laws import covariances, rotations, targets
 from tests.channelcode.transport.oracles import gaussian_points
@@ -43,17 +39,6 @@ def test_error_bar_covers_a_million_points(m, seed):
         assert result.stats.details["error"] > 0
     # The deterministic value, to the error of the million points.
     assert abs(w2(law, nu).squared - truth.squared) <= 5 * truth.stats.details["error"]
-
-
-@pytest.mark.parametrize(("dim", "m"), [(4, 5), (5, 8), (8, 9)])
-def test_error_bar_in_higher_ranks(dim, m):
-    for seed in range(3):
-        law, nu = random_case(np.random.default_rng(seed), dim, m)
-        truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**13, replicates=16, seed=99))
-        result = w2(law, nu)
-        assert result.method.startswith("Gaussian, smoothed")
-        assert result.lower <= truth.squared <= result.upper
-        assert truth.gap < result.gap
 
 
 def test_against_the_exact_plan_of_plain_points():
@@ -108,50 +93,3 @@ def test_singular_covariances(rng, rank):
     inner = w2(law.transform(axes.T), nu.transform(axes.T))
     outside = nu.second_moment - nu.transform(axes.T).second_moment
     assert squared == pytest.approx(inner.squared + outside, abs=1e-6)
-
-
-@pytest.mark.parametrize("size", [3, 4, 6])
-def test_isotropic_simplex_formula(size):
-    """W2^2 = |m|^2 + (K-1) sigma^2 + P - 2 a sigma e_K on the centred space."""
-    power, sigma = 2.0, 0.7
-    a = np.sqrt(power / (1 - 1 / size))
-    vertices = a * (np.eye(size) - 1.0 / size)
-    nu = DiscreteMeasure.uniform(vertices)
-    centred = np.eye(size) - 1.0 / size
-    law = Gaussian(np.zeros(size), sigma**2 * centred)
-    expected = (size - 1) * sigma**2 + power - 2 * a * sigma * expected_maximum(size)
-    assert w2(law, nu).squared == pytest.approx(expected, rel=1e-12)
-    assert w2(law, nu, solver=Simplex()).squared == pytest.approx(expected, rel=1e-12)
-    if size == 3:
-        assert w2(law, nu, solver=Plane()).squared == pytest.approx(expected, rel=1e-11)
-    if size == 4:
-        assert w2(law, nu, solver=Space()).squared == pytest.approx(expected, rel=1e-11)
-    rule = w2(law, nu, solver=QuasiMonteCarlo())
-    assert rule.lower <= expected <= rule.upper
-    pool = ScaledPool(np.zeros((2, size)), [sigma**2, 0.0], centred)
-    np.testing.assert_allclose(w2_squared(pool, nu), [expected, power], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("count", "value"), [(4, 1.0293753730), (5, 1.1629644736), (10, 1.5387527308)]
-)
-def test_expected_maximum(count, value):
-    # Tabulated expected values of normal order statistics (Harter 1961), ten digits.
-    assert expected_maximum(count) == pytest.approx(value, abs=1e-10)
-
-
-@pytest.mark.parametrize(("dim", "m"), [(2, 3), (3, 4), (4, 5)])
-def test_scaled_shape_needs_one_solve(rng, dim, m):
-    nu = DiscreteMeasure(rng.standard_normal((m, dim)), rng.dirichlet(np.full(m, 3.0)))
-    factor = rng.standard_normal((dim, dim))
-    shape, scale = factor @ factor.T, rng.uniform(0, 3, 6)
-    mean = rng.standard_normal((6, dim))
-    scaled = w2_squared(ScaledPool(mean, scale, shape), nu)
-    full = w2_squared(FullPool(mean, scale[:, None, None] * shape), nu)
-    np.testing.assert_allclose(scaled, full, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("points", [3, 0, 1.5])
-def test_points_must_be_a_power_of_two(points):
-    with pytest.raises(InvalidArgument):
-        QuasiMonteCarlo(points=points)

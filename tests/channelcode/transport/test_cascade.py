@@ -1,0 +1,53 @@
+"""The bounds behind `nearest` lie below W2^2, and each stage tightens them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode.measures import (
+    DiscreteMeasure,
+    EmpiricalPool,
+    FullPool,
+)
+from channelcode.transport import (
+    w2_squared,
+)
+from channelcode.transport.cascade import GaussianCascade, SampleCascade
+from channelcode.transport.reduction import reduce_target
+
+
+def random_pool(rng: np.random.Generator, size: int, dim: int) -> FullPool:
+    factors = rng.lognormal(size=(size, 1, 1)) * rng.standard_normal((size, dim, dim))
+    return FullPool(rng.standard_normal((size, dim)), factors @ factors.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize(("dim", "m"), [(2, 4), (3, 4), (3, 6), (5, 6)])
+def test_every_stage_is_a_lower_bound(rng, dim, m):
+    nu = DiscreteMeasure(rng.standard_normal((m, dim)), rng.dirichlet(np.full(m, 3.0)))
+    pool = random_pool(rng, 80, dim)
+    exact = w2_squared(pool, nu)
+    cascade = GaussianCascade(pool, reduce_target(nu))
+    everyone = np.arange(80)
+    assert (cascade.lower <= exact + 1e-9 * cascade.scale).all()
+    np.testing.assert_allclose(cascade.solve(everyone), exact, rtol=1e-9)
+    for refine in cascade.refinements():
+        assert (refine(everyone) <= exact + 1e-9 * cascade.scale).all()
+
+
+def test_the_fitted_dual_is_nearly_tight(rng):
+    nu = DiscreteMeasure(rng.standard_normal((4, 3)), [0.1, 0.2, 0.3, 0.4])
+    pool = random_pool(rng, 60, 3)
+    cascade = GaussianCascade(pool, reduce_target(nu))
+    exact = cascade.solve(np.arange(60))
+    fitted = cascade.refinements()[1](np.arange(60))
+    assert np.median((exact - fitted) / (exact - cascade.lower)) < 0.3
+
+
+def test_samples(rng):
+    nu = DiscreteMeasure(rng.standard_normal((4, 3)), [0.1, 0.2, 0.3, 0.4])
+    pool = EmpiricalPool(rng.standard_normal((20, 30, 3)))
+    cascade = SampleCascade(pool, reduce_target(nu))
+    exact = w2_squared(pool, nu)
+    assert (cascade.lower <= exact + 1e-12).all()
+    np.testing.assert_allclose(cascade.solve(np.arange(20)), exact, rtol=1e-12)

@@ -1,0 +1,44 @@
+"""`w2` chooses by structure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode.measures import (
+    DiscreteMeasure,
+    Empirical,
+    Gaussian,
+)
+from channelcode.transport import (
+    Auto,
+    w2,
+)
+
+TRIANGLE = DiscreteMeasure.uniform([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
+
+
+@pytest.mark.parametrize(
+    ("mu", "nu", "method"),
+    [
+        (Gaussian(0.0, 1.0), DiscreteMeasure.symmetric(1.0), "line, Gaussian"),
+        (Empirical([0.0, 1.0]), DiscreteMeasure.symmetric(1.0), "line, Prop. 3.2"),
+        (Empirical([0.0, 1.0]), DiscreteMeasure.uniform([0.0, 1.0, 4.0]), "line, sorted"),
+        (Gaussian(0.0, 1.0), Gaussian(1.0, 2.0), "Gaussian, Bures"),
+        (Gaussian([0, 0], np.eye(2)), DiscreteMeasure.uniform(np.eye(2)), "projection"),
+        (Gaussian([0, 0], np.eye(2)), TRIANGLE, "plane"),
+        (Gaussian([0, 0, 0], np.eye(3)), DiscreteMeasure.uniform(np.eye(3)), "plane"),
+        (Empirical(np.eye(2)), TRIANGLE, "samples"),
+        (Gaussian(np.zeros(5), np.eye(5)), DiscreteMeasure.uniform(np.eye(5)), "simplex"),
+    ],
+)
+def test_the_method_follows_the_structure(mu, nu, method):
+    result = w2(mu, nu)
+    assert result.method.startswith(method)
+    assert w2(nu, mu).squared == pytest.approx(result.squared, rel=1e-13)
+    assert w2(mu, nu, solver=Auto()).squared == result.squared
+
+
+def test_every_method_of_auto_accepts_something():
+    assert len({type(method) for method in Auto().methods}) == len(Auto().methods)
+    assert Auto().accepts(Gaussian(0.0, 1.0), Gaussian(0.0, 1.0))

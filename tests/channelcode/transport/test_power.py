@@ -1,0 +1,64 @@
+"""W_p on the line for every order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channelcode.errors import InvalidArgument
+from channelcode.measures import (
+    Gaussian,
+)
+from channelcode.transport import (
+    wasserstein_line,
+)
+from tests.channelcode.transport.laws import (
+    samples,
+    targets,
+)
+from tests.channelcode.transport.oracles import line_quadrature
+
+means = st.floats(-5, 5)
+deviations = st.floats(0.01, 20)
+
+
+@settings(max_examples=40)  # adaptive quadrature is slow
+@given(nu=targets(1), p=st.sampled_from([1.0, 1.5, 2.0, 3.0]), mean=means, deviation=deviations)
+def test_any_order_for_a_gaussian_is_the_quantile_integral(nu, p, mean, deviation):
+    distance = wasserstein_line(Gaussian(mean, deviation**2), nu, p=p)
+    exact = line_quadrature(mean, deviation**2, nu, p) ** (1 / p)
+    assert distance == pytest.approx(exact, rel=1e-11, abs=1e-11)
+    assert wasserstein_line(nu, Gaussian(mean, deviation**2), p=p) == distance
+
+
+@given(mu=samples(1), nu=samples(1, largest=12), p=st.sampled_from([1.0, 1.7, 2.0, 4.0]))
+def test_any_order_for_samples_equals_pot(mu, nu, p):
+    exact: Any = ot.wasserstein_1d(mu.atoms, nu.atoms, mu.weights, nu.weights, p=p)
+    # POT returns the p-th power; its root loses digits near zero.
+    assert wasserstein_line(mu, nu, p=p) ** p == pytest.approx(float(exact), rel=1e-9, abs=1e-11)
+
+
+@given(mu=samples(1), nu=samples(1, largest=8))
+def test_orders_grow(mu, nu):
+    distances = [wasserstein_line(mu, nu, p=p) for p in (1, 1.5, 2, 3)]
+    assert all(b >= a - 1e-12 for a, b in pairwise(distances))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+def test_two_gaussians_on_the_line(p):
+    # E|Z|^p for the difference N(0, (2 - 1)^2).
+    moments = {1.0: np.sqrt(2 / np.pi), 2.0: 1.0, 3.0: 2 * np.sqrt(2 / np.pi)}
+    distance = wasserstein_line(Gaussian(0.0, 4.0), Gaussian(0.0, 1.0), p=p)
+    assert distance == pytest.approx(moments[p] ** (1 / p), rel=1e-13)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.0, -1.0, np.nan])
+def test_orders_below_one_are_refused(p):
+    with pytest.raises(InvalidArgument):
+        wasserstein_line(Gaussian(0.0, 1.0), Gaussian(0.0, 1.0), p=p)

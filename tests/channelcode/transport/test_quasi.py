@@ -1,0 +1,66 @@
+"""Quasi-Monte Carlo: the error bar, and the nodes behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode.errors import InvalidArgument
+from channelcode.measures import (
+    DiscreteMeasure,
+    Empirical,
+    Gaussian,
+)
+from channelcode.transport import (
+    QuasiMonteCarlo,
+    gelbrich_bound,
+    w2,
+)
+from channelcode.transport.quasi import normal_nodes
+
+
+def random_case(rng: np.random.Generator, dim: int, m: int) -> tuple[Gaussian, DiscreteMeasure]:
+    factor = rng.standard_normal((dim, dim))
+    law = Gaussian(rng.standard_normal(dim), factor @ factor.T)
+    nu = DiscreteMeasure(rng.standard_normal((m, dim)), rng.dirichlet(np.full(m, 3.0)))
+    return law, nu
+
+
+@pytest.mark.parametrize(("dim", "m"), [(4, 5), (5, 8), (8, 9)])
+def test_error_bar_in_higher_ranks(dim, m):
+    for seed in range(3):
+        law, nu = random_case(np.random.default_rng(seed), dim, m)
+        truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**13, replicates=16, seed=99))
+        result = w2(law, nu)
+        assert result.method.startswith("Gaussian, smoothed")
+        assert result.lower <= truth.squared <= result.upper
+        assert truth.gap < result.gap
+
+
+@pytest.mark.parametrize("points", [3, 0, 1.5])
+def test_points_must_be_a_power_of_two(points):
+    with pytest.raises(InvalidArgument):
+        QuasiMonteCarlo(points=points)
+
+
+def test_nodes_have_unit_covariance_and_no_mean():
+    nodes = normal_nodes(3, 64, 4, 0)
+    assert nodes.shape == (256, 3)
+    for replicate in nodes.reshape(4, 64, 3):
+        np.testing.assert_allclose(replicate.mean(axis=0), 0.0, atol=1e-14)
+        np.testing.assert_allclose(replicate.T @ replicate / 64, np.eye(3), atol=1e-12)
+    assert not np.array_equal(nodes[:64], nodes[64:128])
+
+
+def test_seeds_repeat_and_differ():
+    law, nu = random_case(np.random.default_rng(1), 4, 5)
+    again = [w2(law, nu, solver=QuasiMonteCarlo(seed=seed)).squared for seed in (0, 0, 1)]
+    assert again[0] == again[1] != again[2]
+
+
+def test_planar_targets_with_many_atoms_fall_back_on_it(rng):
+    nu = Empirical(rng.standard_normal((70, 2)))
+    law = Gaussian([0.0, 0.0], np.eye(2))
+    result = w2(law, nu)
+    assert result.method.startswith("Gaussian, smoothed")
+    assert result.squared >= gelbrich_bound(law, nu) - 5 * result.stats.details["error"]

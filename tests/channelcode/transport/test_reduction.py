@@ -1,0 +1,40 @@
+"""A target in its own span."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode.measures import (
+    DiscreteMeasure,
+)
+from channelcode.transport.reduction import reduce_target
+
+
+def test_atoms_are_rebuilt_from_the_span(rng):
+    plane = rng.standard_normal((2, 4))
+    atoms = rng.standard_normal((5, 2)) @ plane + [1.0, 2.0, 3.0, 4.0]
+    reduced = reduce_target(DiscreteMeasure(atoms, [0.1, 0.2, 0.3, 0.2, 0.2]))
+    assert reduced.rank == 2
+    rebuilt = reduced.points @ reduced.basis.T + reduced.mean
+    np.testing.assert_allclose(rebuilt[reduced.groups], atoms, atol=1e-12)
+    np.testing.assert_allclose(reduced.basis.T @ reduced.basis, np.eye(2), atol=1e-14)
+    assert reduced.weights @ (reduced.points**2).sum(axis=1) == pytest.approx(reduced.variance)
+
+
+def test_equal_and_massless_atoms():
+    nu = DiscreteMeasure([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [5.0, 5.0]], [0.2, 0.3, 0.5, 0.0])
+    reduced = reduce_target(nu)
+    assert reduced.rank == 1
+    assert len(reduced.weights) == 2
+    assert reduced.groups[0] == reduced.groups[2]
+    assert reduced.groups[3] == -1
+    assert reduced.weights[reduced.groups[0]] == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("m", "dim", "rank"), [(1, 3, 0), (2, 3, 1), (3, 5, 2), (4, 2, 2), (1, 1, 0)]
+)
+def test_rank(rng, m, dim, rank):
+    reduced = reduce_target(DiscreteMeasure.uniform(rng.standard_normal((m, dim)) + 100.0))
+    assert reduced.rank == rank
