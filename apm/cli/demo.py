@@ -1,4 +1,4 @@
-"""`apm demo`: capacities of several channels with proof, and one APM selection, drawn to PNGs."""
+"""`apm demo`: capacities with proof, one APM selection, and a small run of the paper's experiments."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ QUERIES = 20
 def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo-output"),
 ) -> None:
-    """Capacities of several channels with certificates and an APM run on a toy pool."""
+    """Capacities with certificates, an APM run on a toy pool, and the paper in small."""
     with told():
         _capacities(out)
         _selection(out)
+        _experiments(out)
 
 
 def _capacities(out: Path) -> None:
@@ -85,3 +86,11 @@ def _selection(out: Path) -> None:
     )
     console().print(str(learner.explain(index)))
     saved(selection(learner, labels), out / "selection.png")
+
+
+def _experiments(out: Path) -> None:
+    from apm.experiments import reproduce
+
+    console().print("The paper's experiments, a few trials of each (`apm reproduce` runs them all):")
+    done = reproduce(out / "paper", quick=True)
+    console().print(f"report: {done.report}")
