@@ -28,6 +28,8 @@ from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
 
 _HALVES = np.array([0.5, 0.5])
+STRIDE = 8  # powers between those that are solved one by one
+SHORTEST = 24  # a shorter curve is solved one by one throughout
 
 
 class CapacityCurve:
@@ -169,15 +171,71 @@ def capacity_curve(
         and channel.inputs is None
         and attempt(Problem(channel, constraints[0])) is None
     )
-    path = _Path(channel, solver, tolerance)
-    for index in np.argsort(values, kind="stable"):
+    path = _Path(channel, tolerance)
+    order = np.argsort(values, kind="stable")
+    batched = warm and channel.dim == 1 and limit is None and len(values) >= SHORTEST
+    anchors = order[np.unique(np.r_[0 : len(order) : STRIDE, len(order) - 1])] if batched else order
+
+    def solve(index: int) -> None:
         constraint, power = constraints[index], float(values[index])
         result = path.follow(constraint, power) if warm else None
         if result is None:
             result = capacity(channel, constraint, solver=solver, tol=tolerance, throw=throw)
         results[index] = result
         path.visit(power, result)
+
+    for index in anchors:
+        solve(index)
+    if batched:
+        _fill(channel, values, order, results, tolerance, path.cache)
+        path.last = []
+        for index in order:
+            known = results[index]
+            if known is None:
+                solve(index)
+            else:
+                path.visit(float(values[index]), known)
     return CapacityCurve(values, tuple(r for r in results if r is not None))
+
+
+def _fill(
+    channel: Channel,
+    values: Array,
+    order: Any,
+    results: list[CapacityResult | None],
+    tol: float,
+    cache: dict[Any, Any],
+) -> None:
+    """Results between solved powers of equally many atoms, a stretch at a time."""
+    from channelcode.capacity.curve_batch import between
+
+    stretch: list[tuple[float, CapacityResult]] = []
+    for place in [*order, None]:
+        known = None if place is None else results[place]
+        if place is not None and known is None:
+            continue
+        power = 0.0 if place is None else float(values[place])
+        same = bool(
+            known is not None
+            and (not stretch or len(stretch[-1][1].input) == len(known.input))
+            and (not stretch or stretch[-1][0] < power <= 8.0 * stretch[0][0])
+            and 0 < power < np.inf
+            and known.multiplier > 1e-9
+        )
+        if not same and len(stretch) > 1:
+            low, high = stretch[0][0], stretch[-1][0]
+            inner = [i for i in order if results[i] is None and low < values[i] < high]
+            if inner:
+                found = between(channel, stretch, values[inner], tol, cache)
+                for index, result in zip(inner, found):
+                    results[index] = result
+        if not same:
+            stretch = stretch[-1:] if known is not None else []
+            if stretch and known is not None and len(stretch[0][1].input) != len(known.input):
+                stretch = []
+        usable = known is not None and 0 < power < np.inf and known.multiplier > 1e-9
+        if known is not None and usable and (not stretch or power > stretch[-1][0]):
+            stretch.append((power, known))
 
 
 def _binary_curve(channel: Channel, powers: Array, tol: float, throw: bool) -> CapacityCurve:
@@ -218,7 +276,7 @@ def _binary_curve(channel: Channel, powers: Array, tol: float, throw: bool) -> C
 class _Path:
     """The last points of the curve, and what they say of the next."""
 
-    def __init__(self, channel: Channel, solver: Any, tol: float) -> None:
+    def __init__(self, channel: Channel, tol: float) -> None:
         self.channel, self.tol = channel, tol
         self.last: list[tuple[float, CapacityResult]] = []
         self.cache: dict[Any, Any] = {}

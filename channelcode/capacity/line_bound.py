@@ -101,7 +101,7 @@ def _bounds(
     goal: float,
 ) -> Array:
     """A bound on F for each interval between probes, `(n - 1,)`; boxes only where bends fail."""
-    bound = _bend(known.points, height)
+    bound = bend_bound(known.points, height)
     index = np.flatnonzero(bound > goal)
     if len(index) == 0:
         return bound
@@ -132,15 +132,21 @@ def _box(known: Probes, output: Array, index: Any) -> Array:
         return np.nan_to_num(terms.max(axis=1) + room, nan=np.inf).sum(axis=1)
 
 
-def _bend(grid: Array, height: Array) -> Array:
-    """The bound from divided differences; infinite where F is."""
+def bend_bound(grid: Array, height: Array) -> Array:
+    """The bound from divided differences, along the last axis; infinite where F is."""
     with np.errstate(all="ignore"):
-        width = np.diff(grid)
-        slope = np.diff(height) / width
-        second = 2.0 * np.diff(slope) / (width[1:] + width[:-1])
-        padded = np.concatenate([[second[0]] * 3, second, [second[-1]] * 3])
-        window = np.stack([padded[k : k + len(width)] for k in range(6)])
-        least, most = window.min(axis=0), window.max(axis=0)
+        width = np.diff(grid, axis=-1)
+        slope = np.diff(height, axis=-1) / width
+        second = 2.0 * np.diff(slope, axis=-1) / (width[..., 1:] + width[..., :-1])
+        first, last = second[..., :1], second[..., -1:]
+        padded = np.concatenate([first, first, first, second, last, last, last], axis=-1)
+        count = width.shape[-1]
+        least = padded[..., :count]
+        most = least
+        for k in range(1, 6):
+            least = np.minimum(least, padded[..., k : k + count])
+            most = np.maximum(most, padded[..., k : k + count])
         bend = np.maximum(-least, 0.0) + (most - least)
-        bound = np.maximum(height[:-1], height[1:]) + 0.125 * width**2 * bend
+        ends = np.maximum(height[..., :-1], height[..., 1:])
+        bound = ends + 0.125 * width**2 * bend
     return np.where(np.isnan(bound), np.inf, bound)

@@ -230,6 +230,37 @@ def test_curve_fields_and_order():
     assert curve.output.shape == (3, 3)
 
 
+@pytest.mark.parametrize(
+    ("channel", "solver"),
+    [
+        (Ordinal([-1.0, 1.0]), None),
+        (Logistic(), Continuous()),
+        (Logistic(), None),
+        (Link(lambda l: (1 / (1 + np.exp(-l))) ** 3), None),
+        pytest.param(Poisson(), None, marks=pytest.mark.slow),
+    ],
+)
+def test_a_long_curve_is_the_same_as_single_calls(channel, solver):
+    powers = np.geomspace(0.05, 200.0, 41)[::-1]
+    curve = capacity_curve(channel, powers, solver=solver)
+    assert (curve.gap <= 1e-9).all()
+    for place in range(0, 41, 5):
+        single = capacity(channel, Power(powers[place]), solver=solver)
+        assert curve.bits[place] == pytest.approx(single.bits, abs=1e-9)
+        if single.multiplier > 1e-6:
+            assert curve.multiplier[place] == pytest.approx(single.multiplier, rel=1e-5)
+            assert len(curve.inputs[place]) == len(single.input)
+            np.testing.assert_allclose(curve.inputs[place].atoms, single.input.atoms, atol=1e-5)
+    for result in curve.results:
+        assert result.input.second_moment <= result.problem.limits.budget * (1 + 1e-12)
+
+
+def test_curve_through_zero_and_infinity():
+    curve = capacity_curve(Ordinal([-1.0, 1.0]), [np.inf, 0.0, 1.0])
+    assert curve.bits[1] == pytest.approx(0.0, abs=1e-15)
+    assert curve.bits[0] > 1.0 > curve.bits[2]
+
+
 def test_results_pickle():
     result = capacity(Logistic(), Power(4.0))
     again = pickle.loads(pickle.dumps(result))
