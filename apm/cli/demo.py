@@ -37,15 +37,15 @@ def _capacities(out: Path) -> None:
         "probit": cc.Probit(),
         "cauchit": cc.Cauchit(),
         "lapse 2%": cc.Lapse(cc.Logistic(), low=0.02, high=0.02),
-        "your own: sigma(l^3)": steep,
-        "ordinal, 3 grades": cc.Ordinal((-1.0, 1.0)),
+        "own: sigma(l^3)": steep,
+        "ordinal of 3": cc.Ordinal((-1.0, 1.0)),
         "2-bit Gaussian": cc.QuantisedGaussian((-1.5, 0.0, 1.5)),
-        "binomial, 5 trials": cc.Binomial(5),
-        "softmax, 3 classes": cc.Softmax(3),
-        "softmax, 10 classes": cc.Softmax(10),
+        "binomial of 5": cc.Binomial(5),
+        "softmax of 3": cc.Softmax(3),
+        "softmax of 10": cc.Softmax(10),
     }
     table = Table(title=f"Capacity under E|l|^2 <= {POWER:g}, with proof", title_justify="left")
-    for name in ("channel", "capacity (bits)", "proved gap", "atoms", "dC/dP", "found by"):
+    for name in ("channel", "capacity (bits)", "gap", "atoms", "dC/dP", "found by"):
         table.add_column(name, justify="left" if name in ("channel", "found by") else "right")
     drawn: Any = None
     for name, channel in channels.items():
@@ -56,7 +56,7 @@ def _capacities(out: Path) -> None:
             f"{result.gap:.0e}",
             str(len(result.input)),
             f"{result.multiplier:.6f}",
-            result.stats.method,
+            result.stats.method.partition(" (")[0],
         )
         if name == "2-bit Gaussian":
             drawn = result
