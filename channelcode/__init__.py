@@ -68,8 +68,10 @@ from channelcode.measures import (
     gaussian_pool,
 )
 from channelcode.transport import (
+    Nearest,
     TransportResult,
     bures_squared,
+    dual_bound,
     gelbrich_bound,
     nearest,
     projection_bound,
@@ -144,7 +146,9 @@ __all__ = [
     "bures_squared",
     "gelbrich_bound",
     "projection_bound",
+    "dual_bound",
     "TransportResult",
+    "Nearest",
     # what solvers prove, and errors
     "Certificate",
     "Status",
