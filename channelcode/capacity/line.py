@@ -163,4 +163,32 @@ def maxima(
         if np.all(np.abs(following - point) <= 1e-12 * (1.0 + np.abs(point))):
             break
         point = following
-    return best, best_value
+    ends = (grid[np.maximum(index - 1, 0)], grid[np.minimum(index + 1, len(grid) - 1)])
+    return _around_kinks(problem, best, best_value, ends, output, multiplier)
+
+
+def _around_kinks(
+    problem: Problem,
+    best: Array,
+    height: Array,
+    ends: tuple[Array, Array],
+    output: Array,
+    multiplier: float,
+) -> tuple[Array, Array]:
+    """Climb by values alone where a look around shows that derivatives have misled."""
+    scales = 0.5 ** np.arange(1.0, 34.0, 2.0)
+    for _ in range(60):
+        left = best[:, None] + (ends[0] - best)[:, None] * scales
+        right = best[:, None] + (ends[1] - best)[:, None] * scales
+        points = np.concatenate([left, right], axis=1)
+        values = probe(problem, points.ravel()).divergence(output)
+        values = priced(problem, points.ravel(), values, multiplier).reshape(points.shape)
+        values = np.where(np.isnan(values), -np.inf, values)
+        place = values.argmax(axis=1)
+        rows = np.arange(len(best))
+        better = values[rows, place] > height + 1e-13
+        if not better.any():
+            break
+        best = np.where(better, points[rows, place], best)
+        height = np.where(better, values[rows, place], height)
+    return best, height

@@ -178,6 +178,7 @@ def test_a_users_poisson_channel():
         Link(lambda l: (1 / (1 + np.exp(-l))) ** 3),
         Ordinal([-2.0, 0.3, 1.5]),
         Link(lambda l: 0.5 + 0.3 * np.sin(2 * l) * np.exp(-(l**2) / 20)),
+        Link(lambda l: np.minimum(1.0, np.abs(l)) ** 2 * 0.9 + 0.05),  # kinks at -1 and 1
     ],
 )
 def test_many_channels_and_powers(channel, power):
