@@ -37,7 +37,7 @@ class InvalidArgument(ChannelCodeError, ValueError):
 
 
 class NotConverged(ChannelCodeError, RuntimeError):
-    """A solver stopped before its certificate reached the tolerance; `result` is the best it proved."""
+    """A solver stopped short of its tolerance; `result` is the best that it proved."""
 
     def __init__(self, message: str, result: Any = None) -> None:
         self.result = result

@@ -125,7 +125,7 @@ def _sections(upper: Axes, lower: Axes, result: CapacityResult) -> None:
 
 
 def _finite_alphabet(upper: Axes, lower: Axes, result: CapacityResult) -> None:
-    letters = result.problem.channel.inputs
+    letters = np.asarray(result.problem.channel.inputs)
     place = np.arange(len(letters)) if result.input.dim > 1 else letters
     upper.plot(place, kkt_function(result, letters), ".", color=BLUE)
     atoms = result.input.atoms

@@ -1,4 +1,4 @@
-"""`apm demo`: capacities with proof, one APM selection, and a small run of the paper's experiments."""
+"""`apm demo`: capacities with proof, one APM selection, and the paper's experiments in small."""
 
 from __future__ import annotations
 
@@ -91,6 +91,6 @@ def _selection(out: Path) -> None:
 def _experiments(out: Path) -> None:
     from apm.experiments import reproduce
 
-    console().print("The paper's experiments, a few trials of each (`apm reproduce` runs them all):")
+    console().print("The paper's experiments in small (`apm reproduce` runs all):")
     done = reproduce(out / "paper", quick=True)
     console().print(f"report: {done.report}")

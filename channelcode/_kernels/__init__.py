@@ -1,1 +1,1 @@
-"""Compiled loops: contiguous arrays in, arrays out; importing this package does not import numba."""
+"""Compiled loops: contiguous arrays in, arrays out; importing this package leaves numba alone."""
