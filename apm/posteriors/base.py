@@ -190,6 +190,12 @@ class Posterior(Immutable, ABC):
             self._cache["top"] = float(np.linalg.eigvalsh(self.summed_covariance)[-1])
         return self._cache["top"]
 
+    def __repr__(self) -> str:
+        name = type(self).__name__.removeprefix("Scalar")
+        seen = f"{self.num_observations} labels" if self.num_observations else "no labels yet"
+        intercept = ", intercept=True" if self._intercept else ""
+        return f"{name}({self.channel!r}, prior_precision={self._prior_precision:g}{intercept}; {seen})"
+
     def sized(self, num_features: int) -> Self:
         """This posterior, knowing its number of features; without data it is the prior."""
         if self._num_features == num_features:

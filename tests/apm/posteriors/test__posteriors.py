@@ -256,3 +256,12 @@ def test_duplicates_zero_rows_and_one_class(name: str) -> None:
     fitted = posterior.fit(X, [1, 1, 1, 1])
     assert np.isfinite(fitted.mean).all()
     assert np.linalg.eigvalsh(matrix(fitted)).min() > -1e-9
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_repr_says_channel_prior_and_labels(name: str) -> None:
+    posterior = made(name, 0.25)
+    X, y = data(posterior)
+    assert "prior_precision=0.25; no labels yet" in repr(posterior)
+    assert "12 labels" in repr(posterior.fit(X, y))
+    assert repr(posterior.channel) in repr(posterior)
