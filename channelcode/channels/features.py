@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from channelcode._validation import Array, finite_array, integer, read_only
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
+from channelcode.channels.link import function_name
 from channelcode.errors import InvalidArgument
 
 
@@ -80,4 +81,5 @@ class Features(Channel):
         return Derivatives(gradient, hessian)
 
     def __repr__(self) -> str:
-        return f"Features({self.channel!r}, {self.map!r})"
+        shown = function_name(self.map) if callable(self.map) else f"{self.map!r}"
+        return f"Features({self.channel!r}, {shown})"

@@ -13,7 +13,7 @@ from channelcode.channels.base import Channel
 from channelcode.errors import InvalidArgument
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Link(Channel):
     """A binary channel from a response of your own: P(Y = 1 | l) = function(l).
 
@@ -38,6 +38,11 @@ class Link(Channel):
             if not callable(value) and not (name == "complement" and value is None):
                 raise InvalidArgument(name, "must be callable", value)
 
+    def __repr__(self) -> str:
+        if self.complement is None:
+            return f"Link({function_name(self.function)})"
+        return f"Link({function_name(self.function)}, {function_name(self.complement)})"
+
     def log_prob(self, l: Any) -> Array:
         up = _response("function", self.function, l)
         with np.errstate(divide="ignore"):
@@ -49,6 +54,11 @@ class Link(Channel):
             log_down = np.where(down <= 0.5, np.log(down), np.log1p(-np.minimum(up, 0.5)))
             log_up = np.where(up <= 0.5, np.log(up), np.log1p(-np.minimum(down, 0.5)))
         return np.stack([log_down, log_up], axis=-1)
+
+
+def function_name(function: Any) -> str:
+    """The name that a function was given; a repr would show where it lies in memory."""
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _response(argument: str, function: Callable[[Any], Any], l: Array) -> Array:

@@ -69,3 +69,14 @@ def test_complement_must_complement():
 def test_not_callable(bad):
     with pytest.raises(InvalidArgument, match="function must be callable"):
         Link(bad)
+
+
+def test_repr_names_the_functions_and_no_address():
+    def up(l):
+        return 1.0 / (1.0 + np.exp(-l))
+
+    def down(l):
+        return 1.0 / (1.0 + np.exp(l))
+
+    assert repr(Link(up)) == "Link(up)"
+    assert repr(Link(up, down)) == "Link(up, down)"
