@@ -18,8 +18,9 @@ from apm.encoders import Linear
 from apm.journal import Entry, Journal, Record, ScoreSummary
 from apm.posteriors.base import Posterior
 from apm.rows import Rows
-from apm.selectors import APM, Explanation, Selector
+from apm.selectors import Explanation, Selector
 from apm.selectors.base import Choice, Indices
+from apm.selectors.default import default_selector
 from apm.simulation import compiled_rounds, entries, is_algorithm_1, known_codes
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
@@ -38,7 +39,7 @@ class Learner:
 
     - `pool` `(n, d)`: the examples; rows are known by their position and never modified;
     - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
-    - `selector`: `APM()` unless given;
+    - `selector`: unless given `APM()`, or for K classes the rule of `docs/multiclass.md`;
     - `seed`: an integer or a generator. The picks follow from the seed and the labels told so far:
       to ask again before telling gives the same answer.
 
@@ -67,7 +68,7 @@ class Learner:
         belief = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(belief, Belief):
             raise InvalidArgument("model", "must be a posterior or a Belief", model)
-        chosen = APM() if selector is None else selector
+        chosen = default_selector(belief) if selector is None else selector
         if not isinstance(chosen, Selector):
             raise InvalidArgument("selector", "must be a selector such as APM()", selector)
         self._pool = _read_only_view(matrix)
