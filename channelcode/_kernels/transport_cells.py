@@ -174,9 +174,9 @@ def slab_nodes(
             shares[count] = math.exp(-0.5 * nodes[count] ** 2)
             count += 1
     else:
-        heights = np.empty(MOST_CORNERS + 5)
+        heights = np.empty(MOST_CORNERS + 9)
         corners = corner_heights(atoms, v, heights[:MOST_CORNERS])
-        marks = (-REACH, -2.75, 0.0, 2.75, REACH)
+        marks = (-REACH, -4.5, -2.75, -1.25, 0.0, 1.25, 2.75, 4.5, REACH)
         for mark in marks:
             place = corners
             while place > 0 and heights[place - 1] > mark:
@@ -220,8 +220,8 @@ def slab_cells(
     part = np.empty(m)
     moment = np.empty((m, 2))
     slope = np.empty((m, m))
-    nodes = np.empty(14 * (MOST_CORNERS + 4))
-    shares = np.empty(14 * (MOST_CORNERS + 4))
+    nodes = np.empty(14 * (MOST_CORNERS + 8))
+    shares = np.empty(14 * (MOST_CORNERS + 8))
     count = slab_nodes(atoms, v, step, nodes, shares)
     for j in range(m):
         mass[j] = 0.0
