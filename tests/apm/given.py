@@ -1,4 +1,4 @@
-"""A Gaussian posterior with moments of the test's own choice."""
+"""Beliefs that tests start from: moments of the test's own choice, and three fitted classes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
+from apm.posteriors import Laplace
 from apm.posteriors.base import Posterior
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
-from channelcode.channels import Channel, Logistic
+from channelcode.channels import Channel, Logistic, Softmax
 
 
 class Solution(NamedTuple):
@@ -80,3 +81,17 @@ class Given(ScalarGaussian):
 def given_belief(mean: ArrayLike, covariance: ArrayLike, **options: Any) -> Belief:
     """The belief with that posterior and the identity encoder."""
     return Belief(Given(mean, covariance, **options))
+
+
+def three_classes() -> tuple[Belief, np.ndarray]:
+    """A softmax belief after nine labels, and a pool of twelve examples `(12, 2)`."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(12, 2))
+    return Belief(Laplace(Softmax(3), 0.5).fit(X[:9], np.arange(9) % 3)), X
+
+
+def entropy_bits(p: ArrayLike) -> float:
+    """The entropy of a law in bits, by scipy."""
+    from scipy.stats import entropy
+
+    return float(entropy(p, base=2))

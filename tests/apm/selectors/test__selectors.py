@@ -10,7 +10,7 @@ import pytest
 import apm.selectors
 from apm.belief import Belief
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
-from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
+from apm.power import FixedPower, PoolMaxPower, SpectralWithMean
 from apm.selectors import (
     APM,
     BALD,
@@ -253,23 +253,6 @@ def test_infinite_scores_order_as_they_should():
 
     belief, X = two_classes()
     np.testing.assert_array_equal(Edge().select(belief, X, n=3), [7, 5, 0])
-
-
-def test_spectral_power_takes_the_radius_it_was_prepared_with():
-    belief, X = two_classes()
-    selector = APM(SpectralPower()).prepared(belief, X)
-    assert selector.radius == pytest.approx(np.linalg.norm(X, axis=1).max(), rel=1e-12)
-    small = X[np.linalg.norm(X, axis=1) < 1.0]
-    assert selector.budget(belief, small) == pytest.approx(selector.budget(belief, X))
-    assert APM().budget(belief, small) < selector.budget(belief, small)
-
-
-@pytest.mark.parametrize("kind", [APM, APMExploit, APMExplore])
-def test_a_wrong_power_policy_is_refused(kind):
-    with pytest.raises(InvalidArgument, match="power"):
-        kind(2.0)
-    with pytest.raises(InvalidArgument, match="radius"):
-        kind(radius=-1.0)
 
 
 @pytest.mark.parametrize("kind", [InformationGain, BALD, EPIG])
