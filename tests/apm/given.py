@@ -1,4 +1,4 @@
-"""Beliefs that tests start from: moments of the test's own choice, and three fitted classes."""
+"""Beliefs that tests start from: moments of the test's own choice, fitted classes, drawn labels."""
 
 from __future__ import annotations
 
@@ -95,3 +95,14 @@ def entropy_bits(p: ArrayLike) -> float:
     from scipy.stats import entropy
 
     return float(entropy(p, base=2))
+
+
+def drawn(
+    channel: Channel, n: int = 25, p: int = 2, seed: int = 3
+) -> tuple[np.ndarray, np.ndarray]:
+    """Random features `(n, p)` and labels that the channel itself gave them."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    theta = rng.standard_normal((channel.dim, p))
+    l = X @ theta.T
+    return X, channel.sample(l[:, 0] if channel.dim == 1 else l, rng=rng)

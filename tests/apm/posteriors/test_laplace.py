@@ -13,9 +13,6 @@ from scipy.integrate import dblquad
 from scipy.optimize import minimize
 
 from apm.posteriors import (
-    DiagonalHessian,
-    FullHessian,
-    KroneckerHessian,
     Laplace,
     ScalarLaplace,
 )
@@ -27,7 +24,6 @@ from channelcode.channels import (
     Cauchit,
     Channel,
     Cloglog,
-    Features,
     Lapse,
     Link,
     Logistic,
@@ -36,6 +32,7 @@ from channelcode.channels import (
     Softmax,
 )
 from channelcode.errors import InvalidArgument
+from tests.apm.given import drawn
 
 CHANNELS: dict[str, Channel] = {
     "logistic": Logistic(),
@@ -48,16 +45,6 @@ CHANNELS: dict[str, Channel] = {
     "numerical": Link(lambda l: 1 / (1 + np.exp(-2 * l))),
     "softmax": Softmax(3),
 }
-
-
-def drawn(
-    channel: Channel, n: int = 25, p: int = 2, seed: int = 3
-) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, p))
-    theta = rng.standard_normal((channel.dim, p))
-    l = X @ theta.T
-    return X, channel.sample(l[:, 0] if channel.dim == 1 else l, rng=rng)
 
 
 def loss(
@@ -165,47 +152,6 @@ def test_indefinite_hessian_falls_back_to_its_convex_part() -> None:
         fitted._spread(curvatures)
 
 
-@pytest.mark.parametrize("structure", [FullHessian(), KroneckerHessian(), DiagonalHessian()])
-def test_softmax_structures(structure: Any) -> None:
-    X, y = drawn(Softmax(3), n=30, p=3)
-    full = np.asarray(Laplace(Softmax(3), 0.2).fit(X, y).covariance)
-    posterior = Laplace(Softmax(3), 0.2, structure=structure).fit(X, y)
-    dense = np.asarray(posterior.covariance)
-    assert dense.shape == posterior.covariance.shape == (9, 9)
-    assert np.linalg.eigvalsh(dense).min() >= -1e-10
-    np.testing.assert_allclose(posterior.mean.sum(axis=0), 0, atol=1e-9)
-    mean, *rest = posterior.project(X)
-    pool: Any = posterior.pool((mean, *rest))
-    lift = np.stack([np.kron(np.eye(3), x) for x in X])
-    centre = visible_projection(Softmax(3))
-    expected = centre @ lift @ dense @ np.swapaxes(lift, 1, 2) @ centre
-    np.testing.assert_allclose(pool.covariance, expected, atol=1e-10)
-    np.testing.assert_allclose(
-        pool.total_variance, np.einsum("ni,ij,nj->n", X, posterior.summed_covariance, X), rtol=1e-9
-    )
-    # every structure is the same size as the whole: the trace within a factor of two
-    assert (
-        0.5
-        < np.trace(pool.covariance.sum(axis=0))
-        / np.trace((centre @ lift @ full @ np.swapaxes(lift, 1, 2) @ centre).sum(axis=0))
-        < 2.0
-    )
-
-
-def test_kronecker_is_the_nearest_product() -> None:
-    """Its precision is the best rank-one fit of the rearranged Hessian (Van Loan, Pitsianis)."""
-    X, y = drawn(Softmax(3), n=30, p=3)
-    posterior = Laplace(Softmax(3), 0.2, structure=KroneckerHessian()).fit(X, y)
-    covariance = posterior.covariance
-    outer = np.linalg.pinv(covariance.outer, rcond=1e-8)
-    product = np.kron(outer, np.linalg.inv(covariance.inner))
-    full = np.asarray(Laplace(Softmax(3), 0.2).fit(X, y).covariance)
-    hessian = np.linalg.pinv(full, rcond=1e-8)
-    rearranged = hessian.reshape(3, 3, 3, 3).transpose(0, 2, 1, 3).reshape(9, 9)
-    values = np.linalg.svd(rearranged, compute_uv=False)
-    assert np.linalg.norm(hessian - product) == pytest.approx(np.linalg.norm(values[1:]), rel=1e-6)
-
-
 def test_softmax_of_two_is_logistic() -> None:
     """l = l_1 - l_0 has prior variance 2 |x|^2 / lambda, so lambda halves; all else is equal."""
     X, y = drawn(Logistic(), n=20)
@@ -217,22 +163,6 @@ def test_softmax_of_two_is_logistic() -> None:
     mean, variance = line.project(X)
     np.testing.assert_allclose(laws.mean, mean, rtol=1e-8)
     np.testing.assert_allclose(laws.variance, variance, rtol=1e-8)
-
-
-def test_channel_behind_features_sees_a_subspace() -> None:
-    """`Features` mixes inputs into fewer: what it cannot see is taken out."""
-    channel = Features(Logistic(), [[1.0, 2.0]])
-    projection = visible_projection(channel)
-    np.testing.assert_allclose(projection, np.array([[1, 2], [2, 4]]) / 5, atol=1e-6)
-
-
-def test_many_unknowns_by_conjugate_gradients(rng: np.random.Generator) -> None:
-    X = rng.standard_normal((300, 90))
-    y = rng.integers(0, 5, 300)
-    posterior = Laplace(Softmax(5), 1.0, structure=KroneckerHessian()).fit(X, y)
-    probability = Softmax(5).prob(X @ posterior.map.T)
-    gradient = posterior.map - (np.eye(5)[y] - probability).T @ X
-    assert np.abs(gradient).max() < 1e-9
 
 
 @settings(max_examples=25)
