@@ -90,7 +90,7 @@ def maximise(
 
     def loss(V: Array) -> float:
         logs = channel.log_prob(inputs_of(channel, Z, V))[np.arange(n), codes]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):  # a trial step may be far out
             total = 0.5 * float(np.sum(V * V)) - float(
                 np.where(weights > 0, weights * logs, 0).sum()
             )
