@@ -12,7 +12,7 @@ from channelcode._kernels.transport_cells import damped_newton, merge_atoms, sla
 MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
 COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
 BOUND_SLABS = 2.0  # for each deviation in `slab_bounds`: errs by less than 1e-4 of the scale
-FINE = 0.5  # any value below one: panels that end at the corners of the cells
+FINE = 0.5  # below one: panels that end at the corners of the cells, no longer than PANEL * FINE
 
 
 @kernel
