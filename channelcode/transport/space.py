@@ -60,7 +60,8 @@ class Space(Solver):
 
     The value is deterministic: cells in parallel planes are exact (erf and Owen's T), and
     Gauss-Legendre panels across the planes end at the corners of the cells, where the integrand is
-    not analytic. The error, measured, is below 1e-9; it is not proved, so the bounds are those of
+    not analytic, and where three cells cross the planes at a slant. The error, measured, is below
+    1e-10 of the scale; it is not proved, so the bounds are those of
     `QuasiMonteCarlo` at the potential found: a 99.9% interval from independent scrambles,
     `stats.details["error"]` its standard error, and the status `BOUND_ONLY`.
     """
