@@ -19,7 +19,7 @@ from apm.posteriors.labels import (
     learn_classes,
     lookup,
 )
-from channelcode._validation import Array, positive
+from channelcode._validation import Array, integer, positive
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
 from channelcode.measures.base import Immutable
@@ -150,7 +150,7 @@ class Posterior(Immutable, ABC):
     @property
     def classes_(self) -> Labels:
         """The labels by channel output, sorted; fewer than `num_labels` while some are unseen."""
-        return np.arange(self.num_labels) if self._classes is None else self._classes
+        return np.arange(self.num_labels) if self._classes is None else _view(self._classes)
 
     @property
     def num_features(self) -> int | None:
@@ -194,12 +194,14 @@ class Posterior(Immutable, ABC):
         name = type(self).__name__.removeprefix("Scalar")
         seen = f"{self.num_observations} labels" if self.num_observations else "no labels yet"
         intercept = ", intercept=True" if self._intercept else ""
-        return f"{name}({self.channel!r}, prior_precision={self._prior_precision:g}{intercept}; {seen})"
+        prior = f"prior_precision={self._prior_precision:g}{intercept}"
+        return f"{name}({self.channel!r}, {prior}; {seen})"
 
     def sized(self, num_features: int) -> Self:
         """This posterior, knowing its number of features; without data it is the prior."""
         if self._num_features == num_features:
             return self
+        num_features = integer("num_features", num_features, least=1)
         if self._num_features is not None:
             rule = f"must have {self._num_features} columns"
             raise InvalidArgument("X", rule, num_features)

@@ -12,7 +12,7 @@ from apm.posteriors.base import Posterior
 from apm.posteriors.covariance import KroneckerCovariance
 from apm.posteriors.laplace import project_classes, scalar_factor
 from apm.posteriors.maximum import maximise
-from channelcode._validation import Array, integer
+from channelcode._validation import Array, integer, read_only
 from channelcode.channels import Softmax
 from channelcode.measures import Pool
 
@@ -120,7 +120,7 @@ class Bohning(Posterior):
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
         covariance = KroneckerCovariance(state["outer"], state["inner"])
-        return Solution(np.array(state["mean"]), covariance, int(state["steps"]))
+        return Solution(read_only(state["mean"]), covariance, int(state["steps"]))
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"num_labels": np.array(self._num_classes)}

@@ -31,7 +31,7 @@ from apm.posteriors.structures import (
     full_hessian,
 )
 from apm.posteriors.visible import visible_projection
-from channelcode._validation import Array
+from channelcode._validation import Array, read_only
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
@@ -171,6 +171,8 @@ class Laplace(Posterior):
             covariance, factor = self._spread(convex_part(curvatures))
             exact = False
         found.weights.setflags(write=False)
+        if factor is not None:
+            factor.setflags(write=False)
         return Solution(found.weights, covariance, factor, exact, found.steps)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -207,14 +209,15 @@ class Laplace(Posterior):
         return state
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
-        factor, covariance = state.get("factor"), None
+        covariance = None
+        factor = read_only(state["factor"]) if "factor" in state else None
         if "matrix" in state:
             covariance = BlockCovariance(state["matrix"], int(state["num_classes"]))
         elif "outer" in state:
             covariance = KroneckerCovariance(state["outer"], state["inner"])
         elif "variances" in state:
             covariance = DiagonalCovariance(state["variances"], state["centre"])
-        theta = np.array(state["theta"])
+        theta = read_only(state["theta"])
         return Solution(theta, covariance, factor, bool(state["exact"]), int(state["steps"]))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
-from channelcode._validation import Array, Seed, as_generator, integer
+from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Channel, Logistic
 from channelcode.errors import InvalidArgument, MissingExtra
 from channelcode.measures import EmpiricalPool, Pool
@@ -121,6 +121,7 @@ class Sampled(Posterior):
                 precision=self._precision,
                 start=None,
             )
+            found.weights.setflags(write=False)
             self._cache["map"] = found.weights[0]
         return self._cache["map"]
 
@@ -178,7 +179,7 @@ class Sampled(Posterior):
         return {"samples": self.samples}
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
-        return Solution(np.array(state["samples"]))
+        return Solution(read_only(state["samples"]))
 
     def state(self) -> dict[str, np.ndarray]:
         plan = np.array([self._samples, self._burn_in, self._thin, self._seed], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +83,29 @@ def test_immutable_and_inputs_untouched(name: str) -> None:
         fitted.tol = 1.0  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="read-only"):
         fitted.design[0, 0] = 5.0
+
+
+PARTS = (
+    "mean", "map", "covariance", "summed_covariance", "factor", "samples", "design", "codes",
+    "sample_weight", "precision", "classes_",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_writing_into_what_it_gives_changes_nothing(name: str) -> None:
+    posterior = made(name, 0.1)
+    X, y = data(posterior)
+    fitted = posterior.fit(X, y)
+    restored = type(fitted).from_state(fitted.state(), fitted.channel)
+    for held in (posterior.sized(3), fitted, fitted.update(X[0], y[0]), restored):
+        for part in PARTS:
+            array = getattr(held, part, None)
+            if not isinstance(array, np.ndarray):
+                continue
+            before = array.copy()
+            with contextlib.suppress(ValueError):  # read-only, or a copy of its own
+                array[...] = 7
+            np.testing.assert_array_equal(getattr(held, part), before, err_msg=part)
 
 
 @pytest.mark.parametrize("name", CONVEX)
@@ -208,6 +232,11 @@ def test_bad_input(name: str) -> None:
             made(name, bad)
     with pytest.raises(InvalidArgument, match="num_features"):
         _ = posterior.mean
+    for count in (0, -1, 2.5, True):
+        with pytest.raises(InvalidArgument, match="num_features"):
+            posterior.sized(count)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="regular matrix"):
+        posterior.update([[1.0, 2.0], [3.0]], [0, 1])
 
 
 @pytest.mark.parametrize("name", FAMILY)
