@@ -46,7 +46,10 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
 
 def as_row(x: ArrayLike, argument: str = "x") -> Array:
     """Return one example `(d,)` or several `(b, d)` as a finite float64 matrix `(b, d)`."""
-    row = np.asarray(x)
+    try:
+        row = np.asarray(x)
+    except ValueError:
+        raise InvalidArgument(argument, "must be a regular matrix of numbers", x) from None
     if row.ndim == 1:
         row = row[None, :]
     if type(x) is np.ndarray and row.dtype == np.float64 and row.ndim == 2 and row.size:

@@ -15,7 +15,13 @@ Codes = NDArray[np.int64]
 
 def as_labels(y: ArrayLike, argument: str = "y") -> Labels:
     """Return labels as a one-axis array of numbers, booleans or text; NaN is refused."""
-    labels = np.atleast_1d(np.asarray(y))
+    try:
+        labels = np.atleast_1d(np.asarray(y))
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(argument, "must have one axis", y) from None
+    listed = y if isinstance(y, list | tuple) and labels.ndim == 1 else ()
+    if labels.dtype.kind in "US" and not all(isinstance(value, str | bytes) for value in listed):
+        raise InvalidArgument(argument, "must be all numbers or all text", y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

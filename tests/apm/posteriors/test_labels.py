@@ -71,6 +71,11 @@ def test_refused() -> None:
         as_labels(np.zeros((2, 2)))
     with pytest.raises(InvalidArgument, match="numbers or text"):
         as_labels([1 + 2j])
+    with pytest.raises(InvalidArgument, match="one axis"):
+        as_labels([0, [1]])
+    for mixed in (["a", 1], (2.0, "b"), ["a", True]):  # numpy would make text of the numbers
+        with pytest.raises(InvalidArgument, match="all numbers or all text"):
+            as_labels(mixed)
     with pytest.raises(InvalidArgument, match="2 different"):
         VariationalLogistic(classes=[1, 1])
     with pytest.raises(InvalidArgument, match="one of the classes"):
@@ -80,5 +85,6 @@ def test_refused() -> None:
 
 
 def test_column_of_labels_and_object_text() -> None:
-    assert as_labels(np.array([["a"], ["b"]])).tolist() == ["a", "b"]
+    for column in (np.array([["a"], ["b"]]), [["a"], ["b"]]):
+        assert as_labels(column).tolist() == ["a", "b"]
     assert as_labels(np.array(["a", "b"], dtype=object)).dtype.kind == "U"
