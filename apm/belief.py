@@ -14,7 +14,7 @@ from apm.posteriors.base import Posterior
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
-from channelcode.measures import EmpiricalPool, Pool
+from channelcode.measures import Pool
 from channelcode.measures.base import Immutable
 
 CHUNK_BYTES = 1 << 19  # half a mebibyte: a piece and its image stay in the second cache
@@ -39,11 +39,18 @@ class Belief(Immutable):
     def __init__(
         self, posterior: Posterior, encoder: Encoder | None = None, channel: Channel | None = None
     ) -> None:
+        if not isinstance(posterior, Posterior):
+            raise InvalidArgument("posterior", "must be a posterior", posterior)
+        encoder = Linear() if encoder is None else encoder
+        if not isinstance(encoder, Encoder):
+            rule = "must be an encoder such as FeatureMap(function)"
+            raise InvalidArgument("encoder", rule, encoder)
         through = posterior.channel if channel is None else channel
+        if not isinstance(through, Channel):
+            raise InvalidArgument("channel", "must be a channel", through)
         if (through.dim, through.num_outputs) != (posterior.dim, posterior.num_labels):
             rule = f"must have dim {posterior.dim} and {posterior.num_labels} outputs"
             raise InvalidArgument("channel", rule, through)
-        encoder = Linear() if encoder is None else encoder
         self._set(_posterior=posterior, _encoder=encoder, _channel=through)
 
     @property
@@ -110,10 +117,7 @@ class Belief(Immutable):
         """
         from channelcode.information import mutual_information
 
-        laws = self.push(X)
-        if isinstance(laws, EmpiricalPool):
-            return self._channel.prob(laws.samples).mean(axis=1)
-        return np.asarray(mutual_information(self._channel, laws).output)
+        return np.asarray(mutual_information(self._channel, self.push(X)).output)
 
     def information_gain(self, X: ArrayLike) -> Array:
         """I(theta; Y) in bits for every candidate, `(n,)` (paper, Section 2).
@@ -127,15 +131,7 @@ class Belief(Immutable):
         """
         from channelcode.information import mutual_information
 
-        laws = self.push(X)
-        if isinstance(laws, EmpiricalPool):
-            rows = self._channel.prob(laws.samples)
-            entropy = self._channel.conditional_entropy(laws.samples).mean(axis=1)
-            total = rows.mean(axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                parts = np.where(total > 0, total * np.log(total), 0.0)
-            return np.maximum(-parts.sum(axis=1) - entropy, 0.0) / np.log(2.0)
-        return np.asarray(mutual_information(self._channel, laws).bits)
+        return np.asarray(mutual_information(self._channel, self.push(X)).bits)
 
     def sized(self, X: ArrayLike) -> Belief:
         """This belief, its posterior knowing its number of features from the first row of X."""

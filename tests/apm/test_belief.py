@@ -229,3 +229,13 @@ def _given(mean: Any, covariance: Any) -> VariationalLogistic:
     state = VariationalLogistic().sized(len(mean)).state()
     state |= {"mean": mean, "factor": vectors * np.sqrt(values)}
     return VariationalLogistic.from_state(state)
+
+
+def test_wrong_parts_are_refused_by_name() -> None:
+    posterior: Any = VariationalLogistic()
+    with pytest.raises(InvalidArgument, match="posterior must be"):
+        Belief("logistic")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"FeatureMap\(function\)"):
+        Belief(posterior, lambda X: X)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="channel must be a channel"):
+        Belief(posterior, channel="logistic")  # type: ignore[arg-type]
