@@ -82,8 +82,7 @@ class Selector(ABC):
         After each pick the belief's covariance is updated by the expected precision of its label,
         so that a batch spreads out (`apm.selectors.batch`). `exclude` holds indices or a mask.
         """
-        matrix = as_matrix(X)
-        candidates = remaining(len(matrix), exclude)
+        matrix, candidates = _checked_pool(belief, X, exclude)
         return self.choose(belief, matrix, candidates, n=n, rng=rng).indices
 
     def explain(
@@ -96,8 +95,7 @@ class Selector(ABC):
         rng: Seed = None,
     ) -> Explanation:
         """Why row `index` was, or was not, the one to ask (see `Explanation`)."""
-        matrix = as_matrix(X)
-        candidates = remaining(len(matrix), exclude)
+        matrix, candidates = _checked_pool(belief, X, exclude)
         place = np.flatnonzero(candidates == integer("index", index, least=0))
         if len(place) == 0:
             raise InvalidArgument("index", "must be one of the candidates", index)
@@ -168,6 +166,16 @@ class PoolSelector(Selector):
     ) -> tuple[Array, Pool | None]:
         laws = candidate_laws(belief, X, candidates)
         return self._checked(self.pool_scores(belief, X, laws, rng=rng), len(laws)), laws
+
+
+def _checked_pool(belief: Belief, X: ArrayLike, exclude: ArrayLike) -> tuple[Any, Indices]:
+    """X as a clean matrix with at least one row, and the rows of it that may be asked."""
+    if not isinstance(belief, Belief):
+        raise InvalidArgument("belief", "must be a Belief, as Belief(posterior)", belief)
+    matrix = as_matrix(X)
+    if len(matrix) == 0:
+        raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
+    return matrix, remaining(len(matrix), exclude)
 
 
 def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:

@@ -12,6 +12,7 @@ from apm.belief import Belief
 from apm.posteriors import KroneckerCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
 
 CHUNK_ENTRIES = 1 << 19  # four mebibytes of float64 in each temporary
@@ -74,6 +75,8 @@ def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
 def point_inputs(belief: Belief, X: Any) -> Array:
     """Channel inputs at the most probable theta: `(n,)`, or `(n, k)` in R^k."""
     matrix = as_matrix(X)
+    if len(matrix) == 0:
+        raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
     belief = belief.sized(matrix)
     theta = np.asarray(belief.posterior.map)
     rows = max(1, CHUNK_ENTRIES // matrix.shape[1])

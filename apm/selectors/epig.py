@@ -16,6 +16,7 @@ from apm.selectors.draws import inputs_at, parameter_draws
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Logistic
+from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
 
 CHUNK_ENTRIES = 1 << 20  # joint label probabilities at a time: eight mebibytes
@@ -52,6 +53,9 @@ class EPIG(Selector):
             targets = matrix[generator.choice(len(matrix), size=count, replace=False)]
         else:
             targets = self.targets
+            if targets.shape[1] != matrix.shape[1]:
+                rule = f"must have {matrix.shape[1]} columns, as the pool has"
+                raise InvalidArgument("targets", rule, f"shape {targets.shape}")
         probe = belief.push(matrix[:1])
         theta = None
         if not isinstance(probe, EmpiricalPool):

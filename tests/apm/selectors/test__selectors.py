@@ -186,6 +186,10 @@ def test_bad_pools_are_refused_with_their_place(selector):
     for wrong in (X.astype(complex), X.astype(object)):
         with pytest.raises(InvalidArgument, match="real numbers"):
             selector.select(belief, wrong)
+    with pytest.raises(InvalidArgument, match="at least one row"):
+        selector.select(belief, X[:0])
+    with pytest.raises(InvalidArgument, match=r"Belief\(posterior\)"):
+        selector.select(belief.posterior, X)
 
 
 @pytest.mark.parametrize("selector", MEMBERS, ids=IDS)

@@ -98,3 +98,5 @@ def test_points_are_at_the_most_probable_weights_not_the_mean():
     np.testing.assert_allclose(point_inputs(belief, [[2.0, 4.0]]), [0.0], atol=1e-15)
     with pytest.raises(InvalidArgument, match="row 0, column 1"):
         point_inputs(belief, [[2.0, np.nan]])
+    with pytest.raises(InvalidArgument, match="at least one row"):
+        point_inputs(belief, np.empty((0, 2)))

@@ -101,3 +101,8 @@ def test_draws_of_a_posterior_are_taken_as_they_are():
 def test_wrong_options_are_refused(options: dict[str, Any], message: str):
     with pytest.raises(InvalidArgument, match=message):
         EPIG(**options)
+
+
+def test_targets_of_another_width_are_refused():
+    with pytest.raises(InvalidArgument, match="targets must have 2 columns"):
+        EPIG(targets=np.ones((4, 3))).scores(given_belief([0.5, 0.1], np.eye(2)), np.eye(2))
