@@ -161,6 +161,11 @@ class DiagonalCovariance(Covariance):
         return self._variances
 
     @property
+    def centre(self) -> Array:
+        """The projection onto what the channel sees, `(k, k)`."""
+        return self._centre
+
+    @property
     def shape(self) -> tuple[int, int]:
         return (self._variances.size, self._variances.size)
 

@@ -16,6 +16,7 @@ from apm.selectors.channels import View, as_choice
 from apm.selectors.messages import Message, Parameters
 from apm.selectors.target import (
     TWO_ATOMS,
+    decompose,
     exploitation,
     has_two_atoms,
     target_input,
@@ -140,7 +141,5 @@ class APMExplore(Matching):
         if self.solver is None and has_two_atoms(belief.channel, laws):
             spread = np.sqrt(laws.total_variance) - TWO_ATOMS * sqrt(power)
             return -(spread**2) - two_atom_constant(power)
-        from apm.selectors.target import decompose
-
         target = target_input(belief.channel, power, solver=self.solver)
         return -decompose(laws, target.input)[1]

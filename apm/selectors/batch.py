@@ -127,7 +127,7 @@ def _shrunk_covariance(covariance: Covariance, row: Array, weight: Array) -> Cov
         return KroneckerCovariance(outer, inner - lost * np.outer(image, image))
     if isinstance(covariance, DiagonalCovariance):
         own = np.maximum(np.diag(weight), 0.0)[:, None] * row**2
-        return DiagonalCovariance(1 / (1 / covariance.variances + own), _centre(covariance))
+        return DiagonalCovariance(1 / (1 / covariance.variances + own), covariance.centre)
     classes = len(weight)
     matrix = np.asarray(covariance)
     count = len(matrix) // classes
@@ -136,10 +136,6 @@ def _shrunk_covariance(covariance: Covariance, row: Array, weight: Array) -> Cov
     root = _power(weight, 0.5)
     lost = across @ root @ _power(np.eye(classes) + root @ spread @ root, -0.5)
     return BlockCovariance(matrix - lost @ lost.T, classes)
-
-
-def _centre(covariance: DiagonalCovariance) -> Array:
-    return covariance.arrays()["centre"]
 
 
 def _power(matrix: Array, exponent: float) -> Array:

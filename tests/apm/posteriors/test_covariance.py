@@ -111,7 +111,7 @@ def test_single_precision_stays_near_and_positive(name: str, rng: np.random.Gene
 def test_rounding_of_a_singular_covariance_is_repaired(rng: np.random.Generator) -> None:
     """Rank one in single precision: indefinite as rounded, positive once raised."""
     direction = rng.normal(size=(200, K)).astype(np.float32)
-    spread = direction[:, :, None] * direction[:, None, :]
+    spread: Any = direction[:, :, None] * direction[:, None, :]
     assert np.linalg.eigvalsh(spread.astype(np.float64)).min() < 0
     assert np.linalg.eigvalsh(rounded_up(spread)).min() >= 0
     double = spread.astype(np.float64)
