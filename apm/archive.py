@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from channelcode.errors import InvalidArgument
 
 VERSION = 1
+PARTS = ("seed", "journal", "posterior", "likelihood", "channel", "encoder", "selector")
 _HEADER = "header"
 
 
@@ -27,15 +28,15 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
         if array.dtype == object:  # it would be pickled
             raise InvalidArgument(name, "must not hold objects", f"dtype {array.dtype}")
         content[f"array/{name}"] = array
-    handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    temporary = place.with_name(f".{place.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:  # with the permissions of any new file
             np.savez(file, **content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, place)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return place
 
@@ -43,17 +44,25 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `write` wrote; anything else is refused with a typed error."""
     import zipfile
+    import zlib
 
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
-            header = json.loads(bytes(content[_HEADER]).decode())
-            names = [name for name in content.files if name.startswith("array/")]
-            arrays = {name.removeprefix("array/"): content[name] for name in names}
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        with open(path, "rb") as file, zipfile.ZipFile(file):  # a lone array is no learner
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as content:
+                header = json.loads(bytes(content[_HEADER]).decode())
+                names = [name for name in content.files if name.startswith("array/")]
+                arrays = {name.removeprefix("array/"): content[name] for name in names}
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidArgument("path", f"must be a learner's file ({error})", str(path)) from error
+    if not isinstance(header, dict):
+        raise InvalidArgument("path", "must be a learner's file", str(path))
     if header.get("version") != VERSION:
         rule = f"must be of version {VERSION} of the format"
         raise InvalidArgument("path", rule, f"version {header.get('version')}")
+    lacking = [name for name in PARTS if name not in header]
+    if lacking or "pool" not in arrays:
+        raise InvalidArgument("path", "must hold every part of a learner", lacking or "no pool")
     return header, arrays
 
 
@@ -123,6 +132,12 @@ def restored_belief(header: dict[str, Any], arrays: dict[str, Any], model: Any) 
         if name.startswith("posterior/")
     }
     if given is not None:
+        if not isinstance(given, Belief):
+            raise InvalidArgument("model", "must be a posterior or a Belief", model)
+        kind = type(given.posterior).__name__
+        if kind != header["posterior"]:
+            rule = f"must have the posterior of the file, {header['posterior']}"
+            raise InvalidArgument("model", rule, kind)
         posterior = type(given.posterior).from_state(state, given.posterior.channel)
         return Belief(posterior, given.encoder, given.channel)
     encoder = restore(header["encoder"], arrays, "model")

@@ -37,7 +37,7 @@ class Run(NamedTuple):
 class Learner:
     """Choose, take a label, update the belief, write one record (the paper's Algorithm 1).
 
-    - `pool` `(n, d)`: the examples; rows are known by their position and never modified;
+    - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified;
     - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
     - `selector`: unless given `APM()`, or for K classes the rule of `docs/multiclass.md`;
     - `seed`: an integer or a generator. The picks follow from the seed and the labels told so far:
@@ -129,7 +129,7 @@ class Learner:
         many times faster; everything else runs step by step. With `retrain=True` the most probable
         weights after each label are kept, for learning curves.
         """
-        values = _listed(labels)
+        values = _listed(labels, "labels")
         if len(values) != len(self._pool):
             rule = f"must have one label for each of {len(self._pool)} rows"
             raise InvalidArgument("labels", rule, f"{len(values)} labels")
@@ -284,14 +284,15 @@ class Learner:
         if isinstance(index, int):
             indices, labels = [index], [label]
         else:
-            indices = _listed(index)
-            labels = _listed(label)
+            indices, labels = _listed(index, "index"), _listed(label, "label")
         if len(indices) != len(labels):
             rule = f"must have one entry for each of {len(indices)} rows"
             raise InvalidArgument("label", rule, f"{len(labels)} labels")
         new: dict[int, Any] = {}
         for position, value in zip(indices, labels):
             row = _row(position, len(self._pool))
+            if isinstance(value, np.ndarray) and value.size != 1:
+                raise InvalidArgument("label", "must be one value for each row", value)
             value = value.item() if isinstance(value, np.generic | np.ndarray) else value
             known = self._journal.label(row) if row in self._journal else new.get(row, value)
             if known != value:
@@ -368,11 +369,14 @@ def _row(position: Any, rows: int) -> int:
     return row
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: Any, argument: str) -> list[Any]:
     """One value or a flat sequence of them as a list; text is one value."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(argument, "must have at most one axis", values) from None
     if array.ndim > 1:
-        raise InvalidArgument("label", "must have at most one axis", f"shape {array.shape}")
+        raise InvalidArgument(argument, "must have at most one axis", f"shape {array.shape}")
     if array.ndim == 0 or isinstance(values, str | bytes):
         return [values]
     return list(values)
