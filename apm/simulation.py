@@ -9,7 +9,7 @@ import numpy as np
 from apm.belief import Belief
 from apm.journal import Entry, ScoreSummary
 from apm.posteriors import VariationalLogistic
-from apm.posteriors.variational import MAX_STEPS, Solution
+from apm.posteriors.variational import MAP_TOL, MAX_STEPS, Solution
 from apm.power import SpectralPower
 from apm.selectors import APM, AllClasses, Parameters, Selector
 from apm.selectors.base import TIE_RTOL, TIE_SPREAD
@@ -71,7 +71,7 @@ def compiled_rounds(
     count: int,
     retrain: bool,
 ) -> Rounds:
-    """Up to `count` rounds; fewer only if a fixed point was not reached."""
+    """Up to `count` rounds; fewer if a fixed point is more than the compiled loop can do."""
     from apm._kernels.loop import run
 
     posterior = belief.posterior
@@ -83,16 +83,26 @@ def compiled_rounds(
     weights, squares = np.empty(room), np.empty(room)
     design[:told], own_codes[:told] = posterior.design, posterior.codes
     weights[:told], squares[:told] = posterior.sample_weight, held.squares
-    start = np.array(posterior.map if retrain else held.map_start)
-    done, picks, runners, table, maps, mean, factor, bound, steps, change = run(
+    mean, factor = np.array(held.mean), np.array(held.factor)
+    done, picks, runners, table, bound, steps, change = run(
         np.array(features, order="C"), codes, is_open.copy(), design, own_codes, weights, squares,
-        np.array(posterior.precision), np.array(held.mean), np.array(held.factor), told,
-        start, float(selector.radius or 0.0), count, TIE_RTOL, TIE_SPREAD,
-        float(posterior.tol), MAX_STEPS, retrain,  # type: ignore[attr-defined]
+        posterior.precision, mean, factor, told, float(selector.radius or 0.0), count, TIE_RTOL,
+        TIE_SPREAD, float(posterior.tol), MAX_STEPS,  # type: ignore[attr-defined]
     )  # fmt: skip
+    maps = np.empty((done if retrain else 0, len(mean)))
+    start = np.array(posterior.map if retrain else held.map_start)
+    seen = told + done
+    reached = retrained(
+        design[:seen], own_codes[:seen], weights[:seen], posterior.precision, start, maps
+    )
+    if reached < len(maps):  # up to the weights that were not found: the loop goes on by itself
+        return compiled_rounds(
+            belief, selector, features, is_open, codes, count=reached, retrain=retrain
+        )
     if done:
-        seen = told + done
-        best = np.array(maps[done - 1]) if retrain else start
+        best = np.array(maps[-1]) if retrain else start
+        idle = np.flatnonzero(weights[:told] == 0.0)  # rows that take no part in the loop
+        squares[idle] = ((design[idle] @ factor) ** 2).sum(axis=1) + (design[idle] @ mean) ** 2
         arrays = (mean, factor, squares[:seen].copy(), best)
         for array in arrays:
             array.setflags(write=False)
@@ -105,7 +115,28 @@ def compiled_rounds(
         )
         if retrain:
             posterior._cache["map"] = best
-    return Rounds(posterior, picks[:done], runners[:done], table[:done], maps[:done])  # type: ignore[arg-type]
+    return Rounds(posterior, picks[:done], runners[:done], table[:done], maps)  # type: ignore[arg-type]
+
+
+def retrained(
+    design: Array, codes: np.ndarray, weights: Array, precision: Array, start: Array, maps: Array
+) -> int:
+    """Fill `maps (n, q)` with the MAP weights after each of the last n labels; how many are found.
+
+    `start (q,)` are those before them.
+    """
+    from apm._kernels.logistic_map import fit
+
+    signs = 2.0 * codes - 1.0
+    for place in range(len(maps)):
+        seen = len(design) - len(maps) + place + 1
+        start, _, change = fit(
+            design[:seen], precision, signs[:seen], weights[:seen], start, MAX_STEPS
+        )
+        if not change <= MAP_TOL:
+            return place
+        maps[place] = start
+    return len(maps)
 
 
 def entries(rounds: Rounds, labels: list[Any], candidates: int, seconds: float) -> list[Entry]:

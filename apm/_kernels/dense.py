@@ -1,10 +1,32 @@
-"""Small dense algebra in forms the compiler vectorises: every inner loop runs along a row."""
+"""Small dense algebra in forms the compiler vectorises: every inner loop runs along a row.
+
+Plain loops also compile in a fraction of the time that BLAS, slices and array expressions take.
+"""
 
 import numpy as np
 
 from channelcode._kernels.jit import kernel
 
 DEPENDENT = 1e-13  # a row this close to the span of the others, relative to its norm, lies in it
+
+
+@kernel
+def weighted_gram(Z, weights, ridge, A):
+    """Set the upper triangle of A to `ridge` I + sum_i w_i z_i z_i'; z_i are the rows of Z."""
+    n, r = Z.shape
+    for a in range(r):
+        for b in range(a, r):
+            A[a, b] = 0.0
+        A[a, a] = ridge
+    for i in range(0, n, 4):  # four rows at once: a row of A is read and written once for them
+        j, k, l = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+        for a in range(r):
+            w = weights[i] * Z[i, a]
+            x = weights[j] * Z[j, a] if i + 1 < n else 0.0
+            y = weights[k] * Z[k, a] if i + 2 < n else 0.0
+            z = weights[l] * Z[l, a] if i + 3 < n else 0.0
+            for b in range(a, r):
+                A[a, b] += (w * Z[i, b] + x * Z[j, b]) + (y * Z[k, b] + z * Z[l, b])
 
 
 @kernel
@@ -56,62 +78,37 @@ def solve_vector(U, b):
 
 
 @kernel
-def inverse_upper(U):
-    """Return the inverse of the upper triangular U."""
-    n = U.shape[0]
-    V = np.zeros((n, n))
-    for a in range(n - 1, -1, -1):
-        V[a, a] = 1.0
-        for b in range(a + 1, n):
-            factor = U[a, b]
-            for j in range(b, n):
-                V[a, j] -= factor * V[b, j]
-        inverse = 1.0 / U[a, a]
-        for j in range(a, n):
-            V[a, j] *= inverse
-    return V
+def row_basis(Q, C):
+    """Turn the rows of Q, Z `(n, q)`, into a basis with Z = C Q, C `(n, n)`; return the rank r.
 
-
-@kernel
-def add_weighted_gram(Z, weights, A):
-    """Add sum_i w_i z_i z_i' to the upper triangle of A; z_i are the rows of Z."""
-    n, r = Z.shape
-    for i in range(n):
-        weight = weights[i]
-        for a in range(r):
-            factor = weight * Z[i, a]
-            for b in range(a, r):
-                A[a, b] += factor * Z[i, b]
-
-
-@kernel
-def row_basis(Z):
-    """Return `(Q, C)` with orthonormal rows Q `(r, q)` and Z = C Q, r the rank of Z `(n, q)`."""
-    n, q = Z.shape
-    Q = np.empty((n, q))
-    C = np.zeros((n, n))
-    row = np.empty(q)
+    The first r rows of Q become orthonormal; the others, and those columns of C, become zero.
+    """
+    n, q = Q.shape
     r = 0
     for i in range(n):
-        norm = 0.0
+        norm, rest = 0.0, 0.0
         for j in range(q):
-            row[j] = Z[i, j]
-            norm += row[j] * row[j]
-        for _ in range(2):  # twice is enough for orthogonality to rounding
-            for a in range(r):
-                dot = 0.0
-                for j in range(q):
-                    dot += Q[a, j] * row[j]
-                C[i, a] += dot
-                for j in range(q):
-                    row[j] -= dot * Q[a, j]
-        rest = 0.0
-        for j in range(q):
-            rest += row[j] * row[j]
-        if rest > DEPENDENT * DEPENDENT * norm:
-            rest = np.sqrt(rest)
-            C[i, r] = rest
+            x = Q[i, j]
+            Q[i, j] = 0.0
+            Q[r, j] = x
+            norm += x * x
+        for a in range(n):
+            C[i, a] = 0.0
+        for turn in range(2 * r):  # twice is enough for orthogonality to rounding
+            a = turn % r
+            dot = 0.0
             for j in range(q):
-                Q[r, j] = row[j] / rest
+                dot += Q[a, j] * Q[r, j]
+            C[i, a] += dot
+            for j in range(q):
+                Q[r, j] -= dot * Q[a, j]
+        for j in range(q):
+            rest += Q[r, j] * Q[r, j]
+        independent = rest > DEPENDENT * DEPENDENT * norm
+        scale = np.sqrt(rest) if independent else np.inf  # what is left of a dependent row: zero
+        for j in range(q):
+            Q[r, j] /= scale
+        if independent:
+            C[i, r] = scale
             r += 1
-    return Q[:r].copy(), C[:, :r].copy()
+    return r

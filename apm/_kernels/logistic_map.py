@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apm._kernels.dense import add_weighted_gram, cholesky_upper, row_basis, solve_vector
+from apm._kernels.dense import cholesky_upper, row_basis, solve_vector, weighted_gram
 from channelcode._kernels.jit import kernel
 
 ROUNDING = 1e-14  # a Newton step below this, relative to the weights, changes nothing
@@ -33,16 +33,13 @@ def newton(Z, signs, weights, v, max_steps):
     n, r = Z.shape
     margins, pull = np.empty(n), np.empty(n)
     value = loss(Z, signs, weights, v, margins)
-    H, step, trial = np.empty((r, r)), np.empty(r), np.empty(r)
+    H, gradient, step, trial = np.empty((r, r)), np.empty(r), np.empty(r), np.empty(r)
     change = np.inf
     steps = 0
     while steps < max_steps:
         steps += 1
         for a in range(r):
-            step[a] = v[a]
-            for b in range(a, r):
-                H[a, b] = 0.0
-            H[a, a] = 1.0
+            gradient[a] = v[a]
         for i in range(n):
             if margins[i] > 0.0:
                 decay = np.exp(-margins[i])
@@ -52,9 +49,10 @@ def newton(Z, signs, weights, v, max_steps):
             pull[i] = weights[i] * miss * (1.0 - miss)
             lever = weights[i] * signs[i] * miss
             for a in range(r):
-                step[a] -= lever * Z[i, a]
-        gradient = step.copy()
-        add_weighted_gram(Z, pull, H)
+                gradient[a] -= lever * Z[i, a]
+        for a in range(r):
+            step[a] = gradient[a]
+        weighted_gram(Z, pull, 1.0, H)
         cholesky_upper(H)
         solve_vector(H, step)
         slope, size, large = 0.0, 0.0, 0.0
@@ -72,7 +70,8 @@ def newton(Z, signs, weights, v, max_steps):
             if lower <= value - 1e-4 * length * slope + 1e-15 * (1.0 + abs(value)):
                 break
             length *= 0.5
-        v[:] = trial
+        for a in range(r):
+            v[a] = trial[a]
         value = lower
         if change <= ROUNDING or (length == 1.0 and change <= 1e-8):  # the next error is its square
             break
@@ -83,14 +82,25 @@ def newton(Z, signs, weights, v, max_steps):
 def fit(design, precision, signs, weights, start, max_steps):
     """The MAP weights `(q,)` from `start`, in the span of the rows if that is smaller."""
     n, q = design.shape
-    deviation = 1.0 / np.sqrt(precision)
-    Z = design * deviation
-    whitened = start / deviation
+    Z, v, best = np.empty((n, q)), np.empty(q), np.empty(q)
+    for j in range(q):
+        v[j] = start[j] * np.sqrt(precision[j])
+        for i in range(n):
+            Z[i, j] = design[i, j] / np.sqrt(precision[j])
+    basis = Z
     if n < q:
-        basis, coordinates = row_basis(Z)
-        v = np.dot(basis, whitened)
-        steps, change = newton(coordinates, signs, weights, v, max_steps)
-        whitened = np.dot(basis.T, v)
-    else:
-        steps, change = newton(Z, signs, weights, whitened, max_steps)
-    return whitened * deviation, steps, change
+        Z, whitened, v = np.empty((n, n)), v, np.zeros(n)
+        row_basis(basis, Z)
+        for a in range(n):
+            for j in range(q):
+                v[a] += basis[a, j] * whitened[j]
+    steps, change = newton(Z, signs, weights, v, max_steps)
+    for j in range(q):
+        best[j] = 0.0 if n < q else v[j]
+    if n < q:
+        for a in range(n):
+            for j in range(q):
+                best[j] += v[a] * basis[a, j]
+    for j in range(q):
+        best[j] /= np.sqrt(precision[j])
+    return best, steps, change

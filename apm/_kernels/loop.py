@@ -1,9 +1,8 @@
-"""Algorithm 1 of the paper with known labels, compiled as one loop: select, update, retrain."""
+"""Algorithm 1 of the paper with known labels, compiled as one loop: select, update."""
 
 import numpy as np
 
-from apm._kernels.logistic_map import fit as fit_map
-from apm._kernels.variational import update
+from apm._kernels.variational import BOUND, CHANGE, STEPS, begin, climb, lift
 from channelcode._kernels.jit import kernel
 
 COLUMNS = 7  # chosen score, runner-up's score, mean, lowest, largest power, mean and variance of l
@@ -17,31 +16,34 @@ def select(features, mean, factor, is_open, target, constant, rtol, spread_tol, 
     pool; the runner-up is -1 if there is none. Ties as in `apm.selectors.base.best`.
     """
     n, p = features.shape
-    centres = np.dot(features, mean[:p])
-    images = np.dot(features, factor[:p])
-    q = images.shape[1]
-    variances = np.empty(n)
+    q = mean.shape[0]
+    both, centres, variances = np.empty((p, q + 1)), np.empty(n), np.empty(n)
+    for j in range(p):
+        both[j, q] = mean[j]
+        for k in range(q):
+            both[j, k] = factor[j, k]
+    images = np.dot(features, both)
     total, count, power = 0.0, 0, 0.0
     top, lowest = -np.inf, np.inf
     for i in range(n):
         if not is_open[i]:
             continue
-        variance = 0.0
+        variance, centre = 0.0, images[i, q]
         if p < q:  # the intercept
-            centres[i] += mean[p]
+            centre += mean[p]
             for k in range(q):
                 image = images[i, k] + factor[p, k]
                 variance += image * image
         else:
             for k in range(q):
                 variance += images[i, k] * images[i, k]
-        variances[i] = variance
+        centres[i], variances[i] = centre, variance
         off = np.sqrt(variance) - target
-        score = -(off * off + centres[i] * centres[i] + constant)
+        score = -(off * off + centre * centre + constant)
         scores[i] = score
         total += score
         count += 1
-        power = max(power, centres[i] * centres[i] + variance)
+        power = max(power, centre * centre + variance)
         top = max(top, score)
         lowest = min(lowest, score)
     bar = top - rtol * abs(top) - spread_tol * max(abs(lowest), abs(top))
@@ -67,29 +69,25 @@ def select(features, mean, factor, is_open, target, constant, rtol, spread_tol, 
 @kernel
 def run(
     features, labels, is_open, design, codes, weights, squares, precision, mean, factor, told,
-    best, radius, count, rtol, spread_tol, tol, max_steps, retrain,
+    radius, count, rtol, spread_tol, tol, max_steps,
 ):  # fmt: skip
-    """`count` rounds of Algorithm 1 from a posterior with `told` labels.
+    """`count` rounds of Algorithm 1 from a posterior with `told` labels, `mean` and `factor`.
 
     `design`, `codes`, `weights`, `squares` have room for `told + count` rows and are filled, as
-    `is_open` is cleared; `best` are the MAP weights to start from. Returns `(done, picks, runners,
-    table (count, COLUMNS), maps (count, q), mean, factor, bound, steps, change)`; `done` is less
-    than `count` if a posterior or a MAP did not converge, and then that row is not in it.
+    `is_open` is cleared; `mean` and `factor` become those of the last posterior. Returns `(done,
+    picks, runners, table (count, COLUMNS), bound, steps, change)`; `done` is less than `count` if a
+    posterior needs more than `climb` does, and then that row is not in it.
     """
     p, q = features.shape[1], design.shape[1]
-    picks = np.full(count, -1)
-    runners = np.full(count, -1)
-    table = np.empty((count, COLUMNS))
-    maps = np.empty((count if retrain else 0, q))
-    scores = np.empty(len(features))
-    signs = np.empty(len(codes))
-    for i in range(told):
-        signs[i] = 2.0 * codes[i] - 1.0
-    bound, steps, change = 0.0, 0, 0.0
+    picks, runners = np.empty(count, np.int64), np.empty(count, np.int64)
+    table, scores, turned = np.empty((count, COLUMNS)), np.empty(len(features)), np.empty((q, q))
+    bound, steps, change = 0.0, 0.0, 0.0
     done = 0
     while done < count:
-        top = np.linalg.eigvalsh(np.dot(factor, factor.T))[-1]
-        power = radius * radius * top
+        for j in range(q):
+            for k in range(q):
+                turned[j, k] = factor[k, j]
+        power = radius * radius * np.linalg.eigvalsh(np.dot(turned, factor))[q - 1]
         target, constant = np.sqrt(2.0 / np.pi * power), (1.0 - 2.0 / np.pi) * power
         chosen, runner_up = select(
             features, mean, factor, is_open, target, constant, rtol, spread_tol, scores, table[done]
@@ -99,26 +97,25 @@ def run(
         if p < q:
             design[told, p] = 1.0
         codes[told] = labels[chosen]
-        signs[told] = 2.0 * codes[told] - 1.0
         weights[told] = 1.0
-        seen = told + 1
-        held = squares[:seen].copy()
-        new_mean, new_factor, new_bound, new_steps, new_change = update(
-            design[:seen], precision, codes[:seen], weights[:seen], held,
-            told, mean, factor, 0.5, tol, max_steps,
-        )  # fmt: skip
-        if not new_change <= tol:
+        n = told + 1
+        rows, given = design[:n], weights[:n]
+        t, half, work, record = np.empty(n), np.empty(n), np.empty((8, n)), np.zeros(4)
+        for i in range(told):
+            t[i] = squares[i]
+        r = min(n, q)
+        Z, basis = np.empty((n, r)), np.empty((n if n < q else 0, q))
+        begin(rows, precision, codes[:n], given, t, told, mean, factor, 0.5, half, Z, basis)
+        U, G, shift = np.empty((r, r)), np.empty((r, n)), np.empty(r)
+        if not climb(Z, half, given, t, tol, max_steps, U, G, shift, work, record):
             break
-        if retrain:
-            best, _, moved = fit_map(
-                design[:seen], precision, signs[:seen], weights[:seen], best, max_steps
-            )
-            if not moved <= 1e-8:
-                break
-            maps[done] = best
-        mean, factor, bound, steps, change = new_mean, new_factor, new_bound, new_steps, new_change
-        squares[:seen] = held
+        if not record[CHANGE] <= tol:
+            break
+        lift(U, shift, basis, precision, mean, factor)
+        bound, steps, change = record[BOUND], record[STEPS], record[CHANGE]
+        for i in range(n):
+            squares[i] = t[i]
         is_open[chosen] = False
         picks[done], runners[done] = chosen, runner_up
-        told, done = seen, done + 1
-    return done, picks, runners, table, maps, mean, factor, bound, steps, change
+        told, done = n, done + 1
+    return done, picks, runners, table, bound, int(steps), change

@@ -10,29 +10,32 @@ c_i = sqrt(D_i t_i / F_i), Q = K o K + 2 (m m') o K and g_i = sqrt(D_i t_i F_i),
 
     (I - 2 c Q c) v = g (ln F - ln t),   d ln t = v / g.
 
-Where the matrix is not positive definite its eigenvalues are replaced by their absolute values. A
-step that lowers L is shortened once, then replaced by plain EM (t <- F), which never lowers L.
+A step that lowers L is shortened once, then replaced by plain EM (t <- F), which never lowers L.
+Systems that are large or not positive definite are left to `apm.posteriors.fixed_point`: the
+kernels below compile in a few seconds because they call neither BLAS nor LAPACK.
 """
 
 import numpy as np
 
 from apm._kernels.dense import (
-    add_weighted_gram,
     cholesky_upper,
-    inverse_upper,
     row_basis,
     solve_upper_transposed,
     solve_vector,
+    weighted_gram,
 )
 from channelcode._kernels.jit import kernel
 
 LONGEST = 3.0  # of a step in ln t: further than e^3 the model of the bound is not to be trusted
 NOISE = 1e-13  # relative rounding of the evidence bound
-FLATTEST = 1e-3  # least curvature that an indefinite step divides by
 ROUNDING = 3e-14  # times the condition of M: the step in ln t below which there is only rounding
 COARSEST = 1e-6  # rounding beyond this is a failure
-DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients,
-DIRECT_RATIO = 6  # and above so many rows per column: n^3 / 3 against 20 steps of n r^2
+DIRECT_RATIO = 6  # rows per column above which conjugate gradients win: n^3 / 3 against n r^2
+LARGEST = 1 << 19  # multiplications of a Newton system above which BLAS wins
+
+# the rows of `work (8, n)`, and the places of `record (4,)`
+MEAN, IMAGE, SLOPE, SCALE, STEP, GAIN, OLD, PLAIN = 0, 1, 2, 3, 4, 5, 6, 7
+BOUND, STEPS, CHANGE, GIVEN = 0, 1, 2, 3
 
 
 @kernel
@@ -53,32 +56,29 @@ def bend(t):
 
 
 @kernel
-def evaluate(Z, half, weights, t, U, G, shift, mean, image, slope):
+def evaluate(Z, half, weights, t, U, G, shift, work):
     """Fill the state at t and return the evidence bound.
 
-    U: `(r, r)` upper factor of M; G: `(r, n)` = U'^-1 Z'; shift: U'^-1 Z'h; mean: m; image: F.
+    U: `(r, r)` upper factor of M; G: `(r, n)` = U'^-1 Z'; shift: U'^-1 Z'h; of `work` the rows
+    MEAN: m, IMAGE: F, SLOPE: D / t, GAIN: 2 s lam.
     """
     n, r = Z.shape
-    pull = np.empty(n)
+    pull = work[GAIN]
     bound = 0.0
     for i in range(n):
         lam, fall, soft = bend(t[i])
-        slope[i] = weights[i] * fall
+        work[SLOPE, i] = weights[i] * fall
         pull[i] = 2.0 * weights[i] * lam
         bound += weights[i] * (lam * t[i] - 0.5 * np.sqrt(t[i]) - soft)
-    for a in range(r):
-        for b in range(a, r):
-            U[a, b] = 0.0
-        U[a, a] = 1.0
-        shift[a] = 0.0
-    add_weighted_gram(Z, pull, U)
+        work[MEAN, i] = work[IMAGE, i] = 0.0
+    weighted_gram(Z, pull, 1.0, U)
     cholesky_upper(U)
+    for a in range(r):
+        shift[a] = 0.0
     for i in range(n):
         for a in range(r):
             G[a, i] = Z[i, a]
             shift[a] += half[i] * Z[i, a]
-        mean[i] = 0.0
-        image[i] = 0.0
     solve_upper_transposed(U, G)
     for a in range(r):
         for b in range(a):
@@ -86,246 +86,189 @@ def evaluate(Z, half, weights, t, U, G, shift, mean, image, slope):
         shift[a] /= U[a, a]
         bound += 0.5 * shift[a] * shift[a] - np.log(U[a, a])
         for i in range(n):
-            mean[i] += shift[a] * G[a, i]
-            image[i] += G[a, i] * G[a, i]
+            work[MEAN, i] += shift[a] * G[a, i]
+            work[IMAGE, i] += G[a, i] * G[a, i]
     for i in range(n):
-        image[i] += mean[i] * mean[i]
+        work[IMAGE, i] += work[MEAN, i] * work[MEAN, i]
     return bound
 
 
 @kernel
-def newton_direct(G, mean, scale, right):
-    """Overwrite `right` by (I - 2 c Q c)^-1 right; True if the matrix is positive definite."""
-    n = right.shape[0]
-    A = np.dot(G.T, G)
-    for i in range(n):
-        for j in range(n):
-            k = A[i, j]
-            A[i, j] = -2.0 * scale[i] * scale[j] * k * (k + 2.0 * mean[i] * mean[j])
-        A[i, i] += 1.0
-    U = A.copy()
-    if cholesky_upper(U):
-        solve_vector(U, right)
-        return True
-    values, vectors = np.linalg.eigh(A)
-    parts = np.dot(vectors.T, right)
-    for a in range(n):
-        parts[a] /= max(abs(values[a]), FLATTEST)
-    right[:] = np.dot(vectors, parts)
-    return False
+def newton(G, work):
+    """Overwrite the row STEP of `work` by (I - 2 c Q c)^-1 STEP; False: it was left as it is.
 
-
-@kernel
-def newton_low_rank(G, mean, scale, right):
-    """As `newton_direct` for r (r + 3) / 2 < n, where 2 c Q c = V V' with that many columns.
-
-    K o K is the Gram matrix of the matrices g_i g_i', and (m m') o K that of the vectors m_i g_i.
+    For r (r + 3) / 2 < n by 2 c Q c = V V' with that many columns: K o K is the Gram matrix of the
+    matrices g_i g_i', and (m m') o K that of the vectors m_i g_i.
     """
     r, n = G.shape
     rank = r * (r + 3) // 2
-    V = np.empty((rank, n))
-    root = np.sqrt(2.0)
-    k = 0
-    for a in range(r):
+    low_rank = rank < min(n, DIRECT_RATIO * r)
+    size = rank if low_rank else n
+    rows = n if low_rank else r
+    if size > DIRECT_RATIO * r or rows * size * size > LARGEST:
+        return False
+    A, right, ones, V = np.empty((size, size)), np.empty(size), np.empty(rows), G
+    for i in range(rows):
+        ones[i] = -1.0 if low_rank else 1.0
+    for i in range(size):
+        right[i] = 0.0 if low_rank else work[STEP, i]
+    if low_rank:
+        V = np.empty((n, rank))
         for i in range(n):
-            weight = root * scale[i] * G[a, i]
-            V[k, i] = weight * G[a, i]
-            V[k + 1, i] = root * weight * mean[i]
-        k += 2
-        for b in range(a):
-            for i in range(n):
-                V[k, i] = 2.0 * scale[i] * G[a, i] * G[b, i]
-            k += 1
-    inner = np.dot(V, V.T)
-    parts = np.dot(V, right)
-    U = -inner
-    for a in range(rank):
-        U[a, a] += 1.0
-    definite = cholesky_upper(U)
-    if definite:
-        solve_vector(U, parts)
-    else:
-        values, vectors = np.linalg.eigh(inner)
-        parts = np.dot(vectors.T, parts)
-        for a in range(rank):
-            value = max(values[a], 1e-300)
-            parts[a] *= (1.0 / max(abs(1.0 - value), FLATTEST) - 1.0) / value
-        parts = np.dot(vectors, parts)
-    right += np.dot(parts, V)
-    return definite
-
-
-@kernel
-def newton_iterative(G, mean, scale, right, tol):
-    """As `newton_direct` by conjugate gradients, in O(n r^2) per step and O(n) memory.
-
-    At a direction of negative curvature the solution so far is returned (the first is that of EM).
-    """
-    r, n = G.shape
-    solution = np.zeros(n)
-    residual = right.copy()
-    direction = residual.copy()
-    rho = np.dot(residual, residual)
-    goal = rho * min(1e-2, max(tol, np.sqrt(rho) * 0.1)) ** 2
-    definite = True
-    for step in range(200):
-        if rho <= goal or rho == 0.0:
-            break
-        spread = scale * direction
-        P = np.dot(G * spread, G.T)
-        inner = np.dot(P, G)
-        lever = np.dot(G, mean * spread)
-        image = direction.copy()
-        for i in range(n):
-            total = 0.0
+            k = r
             for a in range(r):
-                total += G[a, i] * (inner[a, i] + 2.0 * mean[i] * lever[a])
-            image[i] -= 2.0 * scale[i] * total
-        curvature = np.dot(direction, image)
-        if curvature <= 0.0:
-            definite = False
-            if step == 0:
-                solution[:] = right
-            break
-        length = rho / curvature
-        solution += length * direction
-        residual -= length * image
-        before = rho
-        rho = np.dot(residual, residual)
-        direction = residual + (rho / before) * direction
-    right[:] = solution
-    return definite
+                weight = 2.0 * work[SCALE, i] * G[a, i]
+                V[i, a] = weight * work[MEAN, i]
+                right[a] += work[STEP, i] * V[i, a]
+                for b in range(a + 1):
+                    V[i, k] = weight * G[b, i] * (1.0 if b < a else np.sqrt(0.5))
+                    right[k] += work[STEP, i] * V[i, k]
+                    k += 1
+    weighted_gram(V, ones, 1.0 if low_rank else 0.0, A)
+    if not low_rank:
+        for i in range(n):
+            scale, lever = -2.0 * work[SCALE, i], 2.0 * work[MEAN, i]
+            for j in range(i, n):
+                k = A[i, j]
+                A[i, j] = scale * work[SCALE, j] * k * (k + lever * work[MEAN, j])
+            A[i, i] += 1.0
+    if not cholesky_upper(A):
+        return False
+    solve_vector(A, right)
+    for i in range(n):
+        if low_rank:
+            for k in range(rank):
+                work[STEP, i] += right[k] * V[i, k]
+        else:
+            work[STEP, i] = right[i]
+    return True
 
 
 @kernel
-def fixed_point(Z, half, weights, t, tol, max_steps):
-    """Solve t = F(t) from t, in place; return `(U, shift, bound, steps, change)`.
+def climb(Z, half, weights, t, tol, max_steps, U, G, shift, work, record):
+    """Solve t = F(t) from t, in place; True when done, False to have a Newton system solved.
 
-    `change` is the length of the last Newton step in ln t, the error left before it; a step within
-    rounding counts as zero.
+    In the latter case the row STEP of `work` is to be overwritten by the solution, and
+    record[GIVEN] set to 2, or to 1 if the matrix was not positive definite; `record` starts as
+    zeros. record[CHANGE] is the length of the last step in ln t, the error left before it; a step
+    within rounding counts as at most tol.
     """
     n, r = Z.shape
-    U, G, shift = np.empty((r, r)), np.empty((r, n)), np.empty(r)
-    mean, image, slope = np.empty(n), np.empty(n), np.empty(n)
-    bound = evaluate(Z, half, weights, t, U, G, shift, mean, image, slope)
-    steps, change = 1, 0.0
-    old, step, scale, gain = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    direct = min(DIRECT_ROWS, DIRECT_RATIO * r)
-    while steps < max_steps:
-        for i in range(n):
-            old[i] = t[i]
-            scale[i] = gain[i] = step[i] = 0.0
-            if slope[i] > 0.0 and image[i] > 0.0 and t[i] > 0.0:
-                scale[i] = np.sqrt(slope[i] * t[i] / image[i])
-                gain[i] = scale[i] * image[i]
-                step[i] = gain[i] * np.log(image[i] / t[i])
-        if r * (r + 3) // 2 < min(n, direct):
-            definite = newton_low_rank(G, mean, scale, step)
-        elif n <= direct:
-            definite = newton_direct(G, mean, scale, step)
-        else:
-            definite = newton_iterative(G, mean, scale, step, tol)
-        change = 0.0
-        for i in range(n):
-            if gain[i] > 0.0:
-                step[i] /= gain[i]
-                change = max(change, abs(step[i]))
-        length = min(1.0, LONGEST / change) if change > 0.0 else 1.0
-        floor = bound - NOISE * (abs(bound) + n)
-        plain = image.copy()
-        for attempt in range(3):
+    bound, steps, change, given = record[BOUND], record[STEPS], record[CHANGE], record[GIVEN]
+    length, floor, attempt, definite = 0.0, -np.inf, 0, False
+    while True:
+        if given == 0.0:
+            if steps > 0.0:
+                for i in range(n):
+                    if attempt == 2:
+                        t[i] = work[PLAIN, i]
+                    else:
+                        t[i] = work[OLD, i] * np.exp(length * work[STEP, i])
+            bound = evaluate(Z, half, weights, t, U, G, shift, work)
+            steps += 1.0
+            if not bound >= floor:
+                definite = False
+                length *= 0.25
+                attempt += 1
+                if attempt < 3:
+                    continue
+            largest = 1.0
+            for a in range(r):
+                largest = max(largest, U[a, a])
+            record[BOUND], record[STEPS], record[CHANGE] = bound, steps, change
+            if definite and change <= max(tol, min(ROUNDING * largest * largest, COARSEST)):
+                record[CHANGE] = min(change, tol)
+                return True
+            if steps >= max_steps:
+                return True
             for i in range(n):
-                t[i] = plain[i] if attempt == 2 else old[i] * np.exp(length * step[i])
-            bound = evaluate(Z, half, weights, t, U, G, shift, mean, image, slope)
-            steps += 1
-            if bound >= floor:
-                break
-            definite = False
-            length *= 0.25
-        largest = 1.0
-        for a in range(r):
-            largest = max(largest, U[a, a])
-        if definite and change <= max(tol, min(ROUNDING * largest * largest, COARSEST)):
-            change = min(change, tol)
-            break
-    return U, shift, bound, steps, change
+                here, there = t[i], work[IMAGE, i]
+                work[OLD, i], work[PLAIN, i] = here, there
+                work[SCALE, i] = work[GAIN, i] = work[STEP, i] = 0.0
+                if work[SLOPE, i] > 0.0 and there > 0.0 and here > 0.0:
+                    work[SCALE, i] = np.sqrt(work[SLOPE, i] * here / there)
+                    work[GAIN, i] = work[SCALE, i] * there
+                    work[STEP, i] = work[GAIN, i] * np.log(there / here)
+            if not newton(G, work):
+                return False
+            given = 2.0
+        definite = given == 2.0
+        change = given = record[GIVEN] = 0.0
+        for i in range(n):
+            if work[GAIN, i] > 0.0:
+                work[STEP, i] /= work[GAIN, i]
+                change = max(change, abs(work[STEP, i]))
+        length = 1.0 if change <= LONGEST else LONGEST / change
+        floor = bound - NOISE * (abs(bound) + n)
+        attempt = 0
 
 
 @kernel
-def begin(design, mean, factor, t, known, share):
-    """Fill t[known:] with share |F'x|^2 + <x, mean>^2 of an earlier posterior."""
+def begin(design, precision, codes, weights, t, known, mean, factor, share, half, Z, basis):
+    """Fill t[known:] with share |F'x|^2 + <x, mean>^2, h, and Z with the whitened rows.
+
+    design: `(n, q)`; codes: `(n,)` int64 in {0, 1}; mean, F: those of an earlier posterior. With
+    n < q the whitened rows are Z basis, Z `(n, n)`; else Z is `(n, q)` and the basis `(0, q)`.
+    """
     n, q = design.shape
     image = np.empty(q)
-    for i in range(known, n):
-        dot, square = 0.0, 0.0
-        for k in range(q):
-            image[k] = 0.0
-        for j in range(q):
-            x = design[i, j]
-            dot += x * mean[j]
-            for k in range(q):
-                image[k] += x * factor[j, k]
-        for k in range(q):
-            square += image[k] * image[k]
-        t[i] = share * square + dot * dot
-
-
-@kernel
-def fit(design, precision, half, weights, t, tol, max_steps):
-    """The whole update: whiten, reduce to the span of the rows if that is smaller, solve, go back.
-
-    Returns `(mean (q,), factor (q, q), bound, steps, change)`; t becomes xi^2.
-    """
-    n, q = design.shape
-    deviation = 1.0 / np.sqrt(precision)
-    Z = design * deviation
-    if n < q:
-        basis, coordinates = row_basis(Z)
-    else:
-        basis, coordinates = np.empty((0, q)), Z
-    start = t.copy()
-    U, shift, bound, steps, change = fixed_point(coordinates, half, weights, t, tol, max_steps)
-    for other in range(2):  # hardly ever: a start that leads nowhere in double precision
-        if change <= tol:
-            break
-        for i in range(n):
-            start[i] = 1.0
-            if other == 0:
-                start[i] = 0.5 * np.dot(coordinates[i], coordinates[i])
-        tried = fixed_point(coordinates, half, weights, start, tol, max_steps)
-        steps += tried[3]
-        if tried[4] <= tol or (change > tol and tried[2] > bound):
-            U, shift, bound, _, change = tried
-            t[:] = start
-    inverse = inverse_upper(U)
-    centre = np.dot(inverse, shift)
-    if n < q:
-        for a in range(inverse.shape[0]):
-            inverse[a, a] -= 1.0
-        factor = np.dot(basis.T, np.dot(inverse, basis))
-        for j in range(q):
-            factor[j, j] += 1.0
-        centre = np.dot(basis.T, centre)
-    else:
-        factor = inverse
-    for j in range(q):
-        centre[j] *= deviation[j]
-        for k in range(q):
-            factor[j, k] *= deviation[j]
+    white = basis if n < q else Z
     for i in range(n):
-        if weights[i] == 0.0:  # a row without weight takes no part: give it its value
-            begin(design[i : i + 1], centre, factor, t[i : i + 1], 0, 1.0)
-    return centre, factor, bound, steps, change
+        half[i] = weights[i] * (codes[i] - 0.5)
+        dot, square = 0.0, 0.0
+        for j in range(q):
+            white[i, j] = design[i, j] / np.sqrt(precision[j])
+            image[j] = 0.0
+        if i >= known:
+            for j in range(q):
+                dot += design[i, j] * mean[j]
+                for k in range(q):
+                    image[k] += design[i, j] * factor[j, k]
+            for j in range(q):
+                square += image[j] * image[j]
+            t[i] = share * square + dot * dot
+    if n < q:
+        row_basis(basis, Z)
 
 
 @kernel
-def update(design, precision, codes, weights, t, known, mean, factor, share, tol, max_steps):
-    """`fit` from an earlier posterior: t[:known] holds its xi^2, the rest starts from its moments.
+def lift(U, shift, basis, precision, mean, factor):
+    """Fill the mean `(q,)` and the factor `(q, q)` of the weights from the whitened coordinates.
 
-    codes: `(n,)` int64 in {0, 1}.
+    These are U^-1 shift and U^-1, and with a basis B those of its span and I of the rest:
+    B'U^-1 shift and I + B'(U^-1 - I)B.
     """
-    begin(design, mean, factor, t, known, share)
-    half = np.empty(len(codes))
-    for i in range(len(codes)):
-        half[i] = weights[i] * (codes[i] - 0.5)
-    return fit(design, precision, half, weights, t, tol, max_steps)
+    r, q = shift.shape[0], precision.shape[0]
+    reduced = basis.shape[0] == r
+    X = np.zeros((r, q + 1))  # U^-1 [B, shift]; without a basis B = I
+    for a in range(r - 1, -1, -1):
+        first = 0 if reduced else a
+        X[a, q] = shift[a]
+        if reduced:
+            for k in range(q):
+                X[a, k] = basis[a, k]
+        else:
+            X[a, a] = 1.0
+        for b in range(a + 1, r):
+            for k in range(first, q + 1):
+                X[a, k] -= U[a, b] * X[b, k]
+        for k in range(first, q + 1):
+            X[a, k] /= U[a, a]
+    for j in range(q):
+        deviation = 1.0 / np.sqrt(precision[j])
+        if reduced:
+            mean[j] = 0.0
+            for k in range(q):
+                factor[j, k] = 0.0
+            factor[j, j] = deviation
+            for a in range(0, r, 2):  # two rows at once
+                b = min(a + 1, r - 1)
+                x = deviation * basis[a, j]
+                y = deviation * basis[b, j] if b > a else 0.0
+                mean[j] += x * X[a, q] + y * X[b, q]
+                for k in range(q):
+                    factor[j, k] += x * (X[a, k] - basis[a, k]) + y * (X[b, k] - basis[b, k])
+        else:
+            mean[j] = deviation * X[j, q]
+            for k in range(q):
+                factor[j, k] = deviation * X[j, k]

@@ -61,13 +61,14 @@ def span(design: Array, precision: Array) -> tuple[Array, Array | None]:
 
     The basis is None when the coordinates are the features themselves.
     """
-    whitened = np.ascontiguousarray(design / np.sqrt(precision))
+    whitened = np.ascontiguousarray(design / np.sqrt(precision))  # a new array: to be overwritten
     if len(design) >= design.shape[1]:
         return whitened, None
     from apm._kernels.dense import row_basis
 
-    basis, coordinates = row_basis(whitened)
-    return coordinates, basis
+    coordinates = np.empty((len(whitened), len(whitened)))
+    rank = row_basis(whitened, coordinates)
+    return np.ascontiguousarray(coordinates[:, :rank]), whitened[:rank]
 
 
 def maximise(

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.posteriors.base import Posterior
+from apm.posteriors.fixed_point import solve
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array, positive, read_only
 from channelcode.errors import NotConverged
 
 MAX_STEPS = 200
+MAP_TOL = 1e-8  # the last Newton step, relative to the largest weight
 
 
 class Solution(NamedTuple):
@@ -109,11 +111,11 @@ class VariationalLogistic(ScalarGaussian):
             from apm._kernels.logistic_map import fit
 
             signs = 2.0 * self._codes - 1.0
-            start = self._solved().map_start
+            start = np.array(self._solved().map_start)
             weights, _, change = fit(
                 self._known_design(), self._precision, signs, self._weights, start, MAX_STEPS
             )
-            if not change <= 1e-8:
+            if not change <= MAP_TOL:
                 raise NotConverged("Newton for the MAP weights did not converge", weights)
             weights.setflags(write=False)
             self._cache["map"] = weights
@@ -124,8 +126,6 @@ class VariationalLogistic(ScalarGaussian):
         return self._solution
 
     def _solve(self, start: Posterior | None, fresh: int) -> Solution:
-        from apm._kernels.variational import update
-
         design = self._known_design()
         squares = np.empty(len(design))
         known, share = 0, 0.5  # a new example settles near half its variance
@@ -140,12 +140,20 @@ class VariationalLogistic(ScalarGaussian):
         else:
             mean = map_start = np.zeros(design.shape[1])
             factor = np.diag(1.0 / np.sqrt(self._precision))
-            mean.setflags(write=False)  # as the arrays of a solution: one compiled signature
-            factor.setflags(write=False)
-        mean, factor, bound, steps, change = update(
-            design, self._precision, self._codes, self._weights, squares,
-            known, mean, factor, share, self._tol, MAX_STEPS,
-        )  # fmt: skip
+        found = solve(
+            design,
+            self._precision,
+            codes=self._codes,
+            weights=self._weights,
+            squares=squares,
+            known=known,
+            mean=np.array(mean),  # may be written to, as in the compiled loop: one signature
+            factor=np.array(factor),
+            share=share,
+            tol=self._tol,
+            max_steps=MAX_STEPS,
+        )
+        mean, factor, bound, steps, change = found
         for array in (mean, factor, squares):
             array.setflags(write=False)
         solution = Solution(mean, factor, squares, bound, steps, change, map_start)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from apm._kernels import dense, logistic_map, variational
+from apm.posteriors import fixed_point
 from tests.kernel_checks import assert_matches_py_func
 
 
@@ -25,20 +26,24 @@ def test_dense(positive: np.ndarray, rng: np.random.Generator) -> None:
     dense.solve_vector(U, b)
     np.testing.assert_allclose(b, expected, rtol=1e-9)
     assert_matches_py_func(dense.solve_vector, U, rng.standard_normal(5))
-    inverse = assert_matches_py_func(dense.inverse_upper, U)
-    np.testing.assert_allclose(inverse @ U, np.eye(5), atol=1e-10)
-    assert_matches_py_func(
-        dense.add_weighted_gram, rng.standard_normal((6, 3)), rng.random(6), np.zeros((3, 3))
-    )
+    Z, weights = rng.standard_normal((6, 3)), rng.random(6)
+    A = np.zeros((3, 3))
+    assert_matches_py_func(dense.weighted_gram, Z, weights, 2.0, A)
+    for rows in range(1, 7):  # all remainders of the four rows that are taken at once
+        dense.weighted_gram(Z[:rows], weights[:rows], 2.0, A)
+        expected = 2.0 * np.eye(3) + (Z[:rows].T * weights[:rows]) @ Z[:rows]
+        np.testing.assert_allclose(np.triu(A), np.triu(expected), rtol=1e-13)
 
 
 def test_row_basis_spans_with_orthonormal_rows(rng: np.random.Generator) -> None:
     Z = rng.standard_normal((4, 9))
     Z[2] = Z[0] - 3 * Z[1]
-    basis, coordinates = assert_matches_py_func(dense.row_basis, Z, rtol=1e-9, atol=1e-13)
-    assert basis.shape == (3, 9)
+    assert assert_matches_py_func(dense.row_basis, Z, np.empty((4, 4)), rtol=1e-9, atol=1e-13) == 3
+    basis, coordinates = Z.copy(), np.empty((4, 4))
+    assert dense.row_basis(basis, coordinates) == 3
     np.testing.assert_allclose(coordinates @ basis, Z, atol=1e-13)
-    np.testing.assert_allclose(basis @ basis.T, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(basis @ basis.T, np.diag([1.0, 1, 1, 0]), atol=1e-14)
+    assert not coordinates[:, 3].any()
 
 
 def test_bend_is_continuous_and_is_the_derivative() -> None:
@@ -62,15 +67,49 @@ def test_bend_is_continuous_and_is_the_derivative() -> None:
 def test_solvers_match_python(n: int, q: int, rng: np.random.Generator) -> None:
     X = rng.standard_normal((n, q))
     codes = rng.integers(0, 2, n)
-    precision, weights = np.full(q, 0.1), np.ones(n)
+    precision, weights, squares = np.full(q, 0.1), np.ones(n), np.empty(n)
     factor, start = np.eye(q) / np.sqrt(0.1), np.zeros(q)
-    for array in (precision, factor, start):  # as the posterior passes them: one signature
-        array.setflags(write=False)
+    precision.setflags(write=False)  # as the posterior passes it: one signature
+    r = min(n, q)
+    half, Z, basis = np.empty(n), np.empty((n, r)), np.empty((n if n < q else 0, q))
     assert_matches_py_func(
-        variational.update, X, precision, codes, weights, np.empty(n), 0, start, factor, 0.5,
-        1e-10, 100, rtol=1e-8, atol=1e-9,
+        variational.begin, X, precision, codes, weights, squares, 0, start, factor, 0.5, half, Z,
+        basis, rtol=1e-8, atol=1e-9,
     )  # fmt: skip
+    variational.begin(X, precision, codes, weights, squares, 0, start, factor, 0.5, half, Z, basis)
+    U, G, shift = np.zeros((r, r)), np.empty((r, n)), np.empty(r)
+    work, record = np.zeros((8, n)), np.zeros(4)
+    arguments = (Z, half, weights, squares, 1e-10, 100, U, G, shift, work, record)
+    # `work` ends with the last step, which is rounding: below the tolerance of the posterior
+    assert assert_matches_py_func(variational.climb, *arguments, rtol=1e-8, atol=1e-9)
+    assert variational.climb(*arguments)
+    assert record[variational.CHANGE] <= 1e-10
+    assert_matches_py_func(variational.lift, U, shift, basis, precision, start, factor, rtol=1e-9)
     signs = 2.0 * codes - 1
     assert_matches_py_func(
         logistic_map.fit, X, precision, signs, weights, start, 100, rtol=1e-8, atol=1e-8
     )
+
+
+@pytest.mark.parametrize("n, r", [(9, 4), (30, 2)])
+def test_newton_of_the_kernel_is_that_of_numpy(n: int, r: int, rng: np.random.Generator) -> None:
+    """Directly, and by the low rank (30 rows, rank 5); what is not positive definite is left."""
+    G, work = 0.3 * rng.standard_normal((r, n)), np.zeros((8, n))
+    mean, scale, step = work[variational.MEAN], work[variational.SCALE], work[variational.STEP]
+    mean[:], scale[:], step[:] = rng.standard_normal(n), 0.1 * rng.random(n), rng.random(n)
+    expected = step.copy()
+    assert fixed_point.newton_direct(G, mean, scale, expected)
+    before = work.copy()
+    assert assert_matches_py_func(variational.newton, G, work, rtol=1e-10)
+    assert variational.newton(G, work)
+    np.testing.assert_allclose(step, expected, rtol=1e-10)
+    work[:] = before
+    scale[:] = 10.0
+    before = work.copy()
+    assert not variational.newton(G, work)
+    np.testing.assert_array_equal(work, before)
+
+
+def test_a_large_system_is_left_to_numpy(rng: np.random.Generator) -> None:
+    assert not variational.newton(rng.standard_normal((2, 30_000)), np.zeros((8, 30_000)))
+    assert not variational.newton(rng.standard_normal((20, 130)), np.zeros((8, 130)))

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import log_expit
 
-from apm._kernels import variational as kernels
-from apm.posteriors import VariationalLogistic
+from apm.posteriors import VariationalLogistic, fixed_point
 from channelcode.errors import InvalidArgument, NotConverged
 
 NAMES = [
@@ -222,12 +221,12 @@ def test_three_linear_solvers_agree(rng: np.random.Generator) -> None:
     K = G.T @ G
     A = np.eye(9) - 2 * np.outer(scale, scale) * (K * K + 2 * np.outer(mean, mean) * K)
     expected = np.linalg.solve(A, right)
-    for solve in (kernels.newton_direct, kernels.newton_low_rank):
+    for solve in (fixed_point.newton_direct, fixed_point.newton_low_rank):
         found = right.copy()
         assert solve(G, mean, scale, found)
         np.testing.assert_allclose(found, expected, rtol=1e-11)
     found = right.copy()
-    assert kernels.newton_iterative(G, mean, scale, found, 1e-12)
+    assert fixed_point.newton_iterative(G, mean, scale, found, 1e-12)
     # truncated on purpose: the residual is a hundredth of the right-hand side at most
     assert np.linalg.norm(A @ found - right) <= 1e-2 * np.linalg.norm(right)
 
@@ -239,7 +238,7 @@ def test_indefinite_system_uses_absolute_curvature(rng: np.random.Generator) -> 
     A = np.eye(9) - 2 * (K * K + 2 * np.outer(mean, mean) * K)
     values, vectors = np.linalg.eigh(A)
     expected = vectors @ ((vectors.T @ right) / np.abs(values))
-    for solve in (kernels.newton_direct, kernels.newton_low_rank):
+    for solve in (fixed_point.newton_direct, fixed_point.newton_low_rank):
         found = right.copy()
         assert not solve(G, mean, scale, found)
         np.testing.assert_allclose(found, expected, rtol=1e-8)
