@@ -17,6 +17,7 @@ from channelcode._validation import Array
 from channelcode.capacity.information import Information, divergence, information, safe_log_prob
 from channelcode.capacity.problem import EPSILON, Problem
 from channelcode.capacity.theorems import theorem
+from channelcode.errors import InvalidArgument
 
 ROUNDING = 16 * EPSILON  # both bounds are moved outwards by this, times the size of the terms
 
@@ -36,7 +37,15 @@ def certify(
     """Bound the capacity from both sides; `tol` (nats) says how fine the search has to be.
 
     `points` are `(m,)` on the line and `(m, dim)` in R^dim, `multiplier` is in nats per unit cost.
+
+    >>> from channelcode import Logistic, Power
+    >>> problem = Problem(Logistic(), Power(4.0))
+    >>> bounds = certify(problem, np.array([-1.0, 1.0]), np.array([0.5, 0.5]), 0.05, tol=1e-9)
+    >>> round(bounds.lower, 6), round(bounds.upper, 6)
+    (0.110944, 0.328132)
     """
+    if not multiplier >= 0:  # also catches NaN
+        raise InvalidArgument("multiplier", "must be non-negative", multiplier)
     found = information(safe_log_prob(problem.channel, points), weights)
     lower = found.nats * _share_within_budget(problem, points, weights)
     known = theorem(problem, points, weights, multiplier)
@@ -79,10 +88,14 @@ def _continuous_bound(
 
 
 def _share_within_budget(problem: Problem, points: Array, weights: Array) -> float:
-    """The part of I(p) that surely fits the budget: 1, or less if p overspends.
+    """The part of I(p) that surely fits the limits: 1, or less if p overspends.
 
-    Mixing p with its cheapest atom until the budget holds keeps that share of its information.
+    Mixing p with its cheapest atom until the budget holds keeps that share of its information;
+    nothing is kept of a law beyond the peak, or of one without an atom within the budget.
     """
+    rounded = 1.0 + 8 * EPSILON
+    if (problem.norm(points) > problem.limits.peak * rounded).any():
+        return 0.0
     if problem.limits.cost is None:
         return 1.0
     cost = problem.cost(points)
@@ -90,4 +103,4 @@ def _share_within_budget(problem: Problem, points: Array, weights: Array) -> flo
     if spent <= budget + 8 * EPSILON * float(weights @ np.abs(cost)):  # rounding of sqrt(P)^2
         return 1.0
     cheapest = float(cost.min())
-    return max(0.0, (budget - cheapest) / (spent - cheapest))
+    return (budget - cheapest) / (spent - cheapest) if cheapest < budget else 0.0
