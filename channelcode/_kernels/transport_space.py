@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import damped_newton, merge_atoms, slab_cells
+from channelcode._kernels.transport_cells import damped_newton, merge_atoms
+from channelcode._kernels.transport_slabs import slab_cells
 
 MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
 COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
