@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import log_expit
 
-from apm.posteriors import VariationalLogistic, fixed_point
+from apm.posteriors import VariationalLogistic
 from channelcode.errors import InvalidArgument, NotConverged
 
 NAMES = [
@@ -213,35 +213,6 @@ def test_many_labels(n: int, d: int, rng: np.random.Generator) -> None:
     assert posterior.steps <= 30
     second = posterior.covariance + np.outer(posterior.mean, posterior.mean)
     np.testing.assert_allclose(posterior.xi**2, np.einsum("ij,jk,ik->i", X, second, X), rtol=1e-8)
-
-
-def test_three_linear_solvers_agree(rng: np.random.Generator) -> None:
-    G, mean = 0.3 * rng.standard_normal((2, 9)), rng.standard_normal(9)
-    scale, right = 0.1 * rng.random(9), rng.standard_normal(9)
-    K = G.T @ G
-    A = np.eye(9) - 2 * np.outer(scale, scale) * (K * K + 2 * np.outer(mean, mean) * K)
-    expected = np.linalg.solve(A, right)
-    for solve in (fixed_point.newton_direct, fixed_point.newton_low_rank):
-        found = right.copy()
-        assert solve(G, mean, scale, found)
-        np.testing.assert_allclose(found, expected, rtol=1e-11)
-    found = right.copy()
-    assert fixed_point.newton_iterative(G, mean, scale, found, 1e-12)
-    # truncated on purpose: the residual is a hundredth of the right-hand side at most
-    assert np.linalg.norm(A @ found - right) <= 1e-2 * np.linalg.norm(right)
-
-
-def test_indefinite_system_uses_absolute_curvature(rng: np.random.Generator) -> None:
-    G, mean = 2.0 * rng.standard_normal((2, 9)), rng.standard_normal(9)
-    scale, right = np.ones(9), rng.standard_normal(9)
-    K = G.T @ G
-    A = np.eye(9) - 2 * (K * K + 2 * np.outer(mean, mean) * K)
-    values, vectors = np.linalg.eigh(A)
-    expected = vectors @ ((vectors.T @ right) / np.abs(values))
-    for solve in (fixed_point.newton_direct, fixed_point.newton_low_rank):
-        found = right.copy()
-        assert not solve(G, mean, scale, found)
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("precision", [1e-4, 1e-6])
