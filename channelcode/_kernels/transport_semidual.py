@@ -1,4 +1,8 @@
-"""Weighted points to few atoms: Newton on the semi-dual, then shortest paths to the exact plan."""
+"""Weighted points to few atoms: damped Newton on the semi-dual, first on some points, then on all.
+
+A point's best cell j and its second best k are kept as one number, `SLOTS * j + k`: one select
+fewer in the innermost loop, and the index of what is known about the edge between the two.
+"""
 
 from __future__ import annotations
 
@@ -7,101 +11,170 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_flow import plan_value, settle
 from channelcode._kernels.transport_plane import solve_laplacian
 
-MAX_PASSES = 14
+SLOTS = 64  # the most atoms; a power of two
+SLOT_BITS = 6
+MAX_PASSES = 14  # over the points, in each of the three stages
 QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use
-NEAR_POINTS = 20  # points near the edges that may move at first; more, then all, if that fails
-GAP_TOLERANCE = 1e-13  # of the scores' scale: primal and dual agree to rounding
-FIRST_POINTS = 128  # of a sample that the first potential looks at
+FIRST_POINTS = 20  # for each atom, that the first stage looks at
 STRIP = 0.25  # half width of the strip around an edge, in deviations across it
+NARROWING = 4.0  # of the strips in the last stage, whose error is a few points
+FIRST_ERROR = 3.0  # the stages end at these errors: in points for each atom,
+ALL_ERROR = 0.1  # as a part of the mass,
+LAST_ERROR = 1.5  # and again in points for each atom
+LONGEST = 0.3  # step, in scales of the scores: an empty cell's edges say nothing
+SHORTEST = 0.05  # step, as a part of Newton's
+NEAR_POINTS = 8.0  # near the edges that may move at first,
+NEAR_POINTS_EACH = 2.0  # and for each atom;
+EDGE_POINTS = 2.0  # at least so many at each edge,
+WIDEST = 10.0  # unless they lie this much farther away
+RESERVE = 1.5  # the last stage sees this much farther than its points may move
+
+
+@kernel
+def start_pool(
+    scores: np.ndarray, stride: int, v: np.ndarray, reach: np.ndarray, scale: np.ndarray
+) -> None:
+    """First potentials `v (n, m)`, inverse half widths of the strips, scales of the scores `(n,)`.
+
+    Looks at each second of the points that the first stage sees. The potential is that of the
+    Voronoi cells of the whitened atoms, scaled into the bulk of the points. `scores (n, m, s)`,
+    `reach (n, SLOTS m)`.
+    """
+    candidates, m, n = scores.shape
+    gram = np.empty((m, m))
+    few = np.empty((m, n))
+    for c in range(candidates):
+        power = 0.0
+        for j in range(m):
+            count = 0
+            total = 0.0
+            for i in range(0, n, 2 * stride):
+                few[j, count] = scores[c, j, i]
+                total += scores[c, j, i]
+                count += 1
+            centre = total / count
+            v[c, j] = centre
+            for i in range(count):
+                few[j, i] -= centre
+            for k in range(j + 1):
+                even = 0.0
+                odd = 0.0
+                for i in range(0, count - 1, 2):
+                    even += few[j, i] * few[k, i]
+                    odd += few[j, i + 1] * few[k, i + 1]
+                if count % 2 == 1:
+                    even += few[j, count - 1] * few[k, count - 1]
+                gram[j, k] = (even + odd) / count
+                gram[k, j] = gram[j, k]
+            power += gram[j, j]
+        scale[c] = math.sqrt(power / m)
+        if scale[c] == 0.0:
+            scale[c] = 1.0
+        for j in range(m):
+            v[c, j] += 0.5 * gram[j, j] / scale[c]
+            for k in range(m):
+                apart = math.sqrt(max(gram[j, j] + gram[k, k] - 2.0 * gram[j, k], 0.0))
+                reach[c, SLOTS * j + k] = 1.0 / max(STRIP * apart, 1e-12 * scale[c])
 
 
 @kernel
 def rank_cells(
     scores: np.ndarray,
+    size: int,
     v: np.ndarray,
     best: np.ndarray,
     second: np.ndarray,
-    cell: np.ndarray,
-    rival: np.ndarray,
+    pair: np.ndarray,
 ) -> None:
-    """For each point the best and second best of `scores[j] - v[j]` and their cells."""
-    m, n = scores.shape
-    for i in range(n):
-        best[i] = scores[0, i] - v[0]
-        second[i] = -math.inf
-        cell[i] = 0
-        rival[i] = 0
-    for j in range(1, m):
+    """For the first `size` points the best and second best of `scores[j] - v[j]`, and the pair."""
+    m = scores.shape[0]
+    level = v[0]
+    other = v[1]
+    for i in range(size):
+        low = scores[0, i] - level
+        value = scores[1, i] - other
+        pair[i] = SLOTS if value > low else 1
+        best[i] = max(low, value)
+        second[i] = min(low, value)
+    for j in range(2, m):
         level = v[j]
-        for i in range(n):
+        for i in range(size):
             value = scores[j, i] - level
             top = best[i]
             next_best = second[i]
-            wins = value > top
-            places = value > next_best
-            rival[i] = cell[i] if wins else (j if places else rival[i])
-            second[i] = top if wins else (value if places else next_best)
-            cell[i] = j if wins else cell[i]
-            best[i] = value if wins else top
+            old = pair[i]
+            placed = ((old & -SLOTS) | j) if value > next_best else old
+            pair[i] = SLOTS * j + (old >> SLOT_BITS) if value > top else placed
+            best[i] = max(value, top)
+            second[i] = max(next_best, min(top, value))
 
 
 @kernel
-def semidual_value(
-    scores: np.ndarray, mass: np.ndarray, weights: np.ndarray, v: np.ndarray, best: np.ndarray
-) -> float:
-    """E max_j (score_j - v_j) + w'v: at least the largest correlation, whatever v."""
-    m, n = scores.shape
-    for i in range(n):
-        best[i] = scores[0, i] - v[0]
-    for j in range(1, m):
-        level = v[j]
-        for i in range(n):
-            value = scores[j, i] - level
-            best[i] = value if value > best[i] else best[i]
-    even = n - n % 4
-    s0 = 0.0
-    s1 = 0.0
-    s2 = 0.0
-    s3 = 0.0
-    for i in range(0, even, 4):
-        s0 += mass[i] * best[i]
-        s1 += mass[i + 1] * best[i + 1]
-        s2 += mass[i + 2] * best[i + 2]
-        s3 += mass[i + 3] * best[i + 3]
-    for i in range(even, n):
-        s0 += mass[i] * best[i]
-    total = (s0 + s1) + (s2 + s3)
+def count_cells(
+    size: int,
+    mass: np.ndarray,
+    reach: np.ndarray,
+    best: np.ndarray,
+    second: np.ndarray,
+    pair: np.ndarray,
+    filled: np.ndarray,
+    hessian: np.ndarray,
+    held: np.ndarray,
+    edge: np.ndarray,
+) -> None:
+    """Masses of the cells, and densities of points at their edges, from the ranks of the points.
+
+    A triangular window of half width `1 / reach` counts the points at an edge. Neighbours often
+    fall in one cell: four sets of counters `(4, SLOTS m)` keep their additions from waiting.
+    """
+    m = filled.shape[0]
     for j in range(m):
-        total += weights[j] * v[j]
-    return total
+        for k in range(SLOTS * j, SLOTS * j + m):
+            for bank in range(4):
+                held[bank, k] = 0.0
+                edge[bank, k] = 0.0
+    for i in range(size):
+        bank = i & 3
+        k = pair[i]
+        held[bank, k] += mass[i]
+        edge[bank, k] += mass[i] * max(1.0 - (best[i] - second[i]) * reach[k], 0.0)
+    for j in range(m):
+        filled[j] = 0.0
+        for k in range(m):
+            l = SLOTS * j + k
+            filled[j] += (held[0, l] + held[1, l]) + (held[2, l] + held[3, l])
+            hessian[j, k] = reach[l] * ((edge[0, l] + edge[1, l]) + (edge[2, l] + edge[3, l]))
 
 
 @kernel
 def quantile_step(
-    scores: np.ndarray, mass: np.ndarray, weight: float, v: np.ndarray, j: int, lead: np.ndarray
+    scores: np.ndarray,
+    size: int,
+    mass: np.ndarray,
+    weight: float,
+    v: np.ndarray,
+    j: int,
+    lead: np.ndarray,
 ) -> None:
     """Set v_j so that cell j takes exactly its mass from the others, as they stand."""
-    m, n = scores.shape
-    for i in range(n):
+    m = scores.shape[0]
+    low = math.inf
+    high = -math.inf
+    for i in range(size):
         top = -math.inf
         for k in range(m):
             if k != j:
                 top = max(top, scores[k, i] - v[k])
         lead[i] = top - scores[j, i]
-    low = lead[0]
-    high = lead[0]
-    for i in range(1, n):
         low = min(low, lead[i])
         high = max(high, lead[i])
     for _ in range(QUANTILE_BITS):
         middle = 0.5 * (low + high)
         filled = 0.0
-        for i in range(n):
-            if lead[i] <= middle:
-                filled += mass[i]
+        for i in range(size):
+            filled += mass[i] if lead[i] <= middle else 0.0
         if filled >= weight:
             high = middle
         else:
@@ -110,275 +183,227 @@ def quantile_step(
 
 
 @kernel
-def count_cells(
-    mass: np.ndarray,
-    reach: np.ndarray,
-    best: np.ndarray,
-    second: np.ndarray,
-    cell: np.ndarray,
-    rival: np.ndarray,
-    filled: np.ndarray,
-    hessian: np.ndarray,
-    banks: np.ndarray,
-) -> None:
-    """Masses of the cells, and densities of points at their edges, from the ranks of the points.
-
-    Neighbours often fall in one cell: four sets of counters keep their additions from waiting.
-    """
-    n = mass.shape[0]
-    m = filled.shape[0]
-    for bank in range(4):
-        for j in range(m):
-            for k in range(m + 1):
-                banks[bank, j, k] = 0.0
-    for i in range(n):
-        bank = i & 3
-        j = cell[i]
-        k = rival[i]
-        narrow = reach[j, k]
-        banks[bank, j, m] += mass[i]
-        banks[bank, j, k] += mass[i] * narrow * max(1.0 - (best[i] - second[i]) * narrow, 0.0)
-    for j in range(m):
-        filled[j] = (banks[0, j, m] + banks[1, j, m]) + (banks[2, j, m] + banks[3, j, m])
-        for k in range(m):
-            hessian[j, k] = (banks[0, j, k] + banks[1, j, k]) + (banks[2, j, k] + banks[3, j, k])
-
-
-@kernel
-def approach(
+def approach_pool(
     scores: np.ndarray,
     mass: np.ndarray,
     weights: np.ndarray,
+    stride: int,
+    everywhere: bool,
+    scale: np.ndarray,
     reach: np.ndarray,
     v: np.ndarray,
-    best: np.ndarray,
-    second: np.ndarray,
-    cell: np.ndarray,
-    rival: np.ndarray,
     filled: np.ndarray,
-    grain: float,
-) -> float:
+    value: np.ndarray,
+    near: np.ndarray,
+    near_cell: np.ndarray,
+    excess_gap: np.ndarray,
+    cells: np.ndarray,
+) -> None:
     """Damped Newton until the cells' masses are within a few points of the weights.
 
-    The density of points near an edge is counted in a strip of half width `1 / reach[j, k]`, with
-    a triangular window. On return `v` is the best potential seen and `cell`, `best`, `second` and
-    the masses `filled` belong to it; returns the mass of points per unit of `best - second` near
-    the edges.
+    The first stage looks at each `stride`-th point of `scores (n, m, s)`, the second at all, the
+    last at the points that the remaining step may move (`everywhere`: all of them). `v (n, m)` is
+    the start and receives the best potential seen; `filled (n, m)` its masses. Row c of `near (n,
+    1 + s)` has the number of points of the last stage, then the points; their cells go to
+    `near_cell (n, s)` and `best - second` less what is near an edge to `excess_gap (n, s)`.
+    `value (n,)` is the correlation of the other points, and `cells (s,)` their cells, of the last
+    candidate.
     """
-    m, n = scores.shape
-    hessian = np.empty((m, m))
-    work = np.empty((m, m))
-    step = np.empty(m)
-    banks = np.empty((4, m, m + 1))
-    base = v.copy()
-    least = math.inf
-    density = 0.0
-    size = 1.0
-    passes = 0
-    fed = 0
-    while passes < MAX_PASSES:
-        passes += 1
-        rank_cells(scores, v, best, second, cell, rival)
-        count_cells(mass, reach, best, second, cell, rival, filled, hessian, banks)
-        error = 0.0
+    candidates, m, n = scores.shape
+    few = np.empty((m, n))
+    points = np.empty((3, n))
+    load = points[0]
+    best = points[1]
+    second = points[2]
+    pair = np.empty(n, dtype=np.int64)
+    rows = np.empty((3, m))
+    base = rows[0]
+    step = rows[1]
+    fixed = rows[2]
+    squares = np.empty((2, m, m))
+    hessian = squares[0]
+    work = squares[1]
+    held = np.empty((4, SLOTS * m))
+    edge = np.empty((4, SLOTS * m))
+    allowed = np.empty(SLOTS * m)
+    for c in range(candidates):
+        at = v[c]
+        total = filled[c]
+        strips = reach[c]
         for j in range(m):
-            error += abs(filled[j] - weights[j])
-        if fed < m:
-            starved = -1
-            for j in range(m):
-                if filled[j] == 0.0 and weights[j] > 2.0 * grain:
-                    starved = j
-            if starved >= 0:
-                fed += 1
-                passes -= 1
-                quantile_step(scores, mass, weights[starved], v, starved, best)
-                size = 1.0
-                continue
-        if error >= least:
-            size *= 0.5
-            if size < 0.1 or least <= 6 * m * grain:
-                break
-            for j in range(m):
-                v[j] = base[j] + size * step[j]
-            continue
-        least = error
-        density = 0.0
-        for j in range(m):
-            base[j] = v[j]
-            for k in range(m):
-                density += hessian[j, k]
-        if error <= 2 * m * grain:
-            return density
-        for j in range(m):
-            for k in range(j):
-                # A weak link between all cells keeps the system regular.
-                rate = hessian[j, k] + hessian[k, j] + 1e-3 * grain * reach[j, k]
-                hessian[j, k] = -rate
-                hessian[k, j] = -rate
-        for j in range(m):
-            total = 0.0
-            for k in range(m):
-                if k != j:
-                    total -= hessian[j, k]
-            hessian[j, j] = total
-            step[j] = filled[j] - weights[j]
-        if not solve_laplacian(hessian, step, work):
-            break
-        size = 1.0
-        for j in range(m):
-            v[j] = base[j] + step[j]
-    for j in range(m):
-        v[j] = base[j]
-        filled[j] = 0.0
-    rank_cells(scores, v, best, second, cell, rival)
-    for i in range(n):
-        filled[cell[i]] += mass[i]
-    return density
+            fixed[j] = 0.0
+        for stage in range(0 if stride > 1 else 1, 3):
+            table = few if stage != 1 else scores[c]
+            size = n
+            if stage == 0:
+                size = (n - 1) // stride + 1
+                part = 0.0
+                for i in range(size):
+                    load[i] = mass[i * stride]
+                    part += load[i]
+                for i in range(size):
+                    load[i] /= part
+                for j in range(m):
+                    for i in range(size):
+                        few[j, i] = scores[c, j, i * stride]
+            elif stage == 1:
+                for i in range(n):
+                    load[i] = mass[i]
+            else:
+                least = 0.0
+                correlation = 0.0
+                for j in range(m):
+                    least = min(least, step[j])
+                    correlation += total[j] * base[j]
+                    fixed[j] = total[j]
+                for j in range(m):
+                    for k in range(SLOTS * j, SLOTS * j + m):
+                        allowed[k] = step[j] - least + RESERVE * allowed[k]
+                        strips[k] *= NARROWING
+                size = 0
+                odd = 0.0
+                for i in range(0, n - 1, 2):
+                    correlation += mass[i] * best[i]
+                    odd += mass[i + 1] * best[i + 1]
+                if n % 2 == 1:
+                    odd += mass[n - 1] * best[n - 1]
+                correlation += odd
+                for i in range(n):
+                    cells[i] = pair[i] >> SLOT_BITS
+                for i in range(n):
+                    near[c, 1 + size] = i
+                    size += 1 if best[i] - second[i] <= allowed[pair[i]] else 0
+                near[c, 0] = size
+                for e in range(size):
+                    i = near[c, 1 + e]
+                    load[e] = mass[i]
+                    fixed[cells[i]] -= mass[i]
+                    correlation -= mass[i] * scores[c, cells[i], i]
+                value[c] = correlation
+                for j in range(m):
+                    for e in range(size):
+                        few[j, e] = scores[c, j, near[c, 1 + e]]
+            grain = 1.0 / (size if stage == 0 else n)
+            enough = (FIRST_ERROR if stage == 0 else LAST_ERROR) * m * grain
+            if stage == 1:
+                enough = max(enough, ALL_ERROR)
+            smallest = math.inf
+            length = 1.0
+            passes = 0
+            fed = 0 if stage < 2 else m
+            back = False
+            while True:
+                passes += 1
+                rank_cells(table, size, at, best, second, pair)
+                count_cells(size, load, strips, best, second, pair, total, hessian, held, edge)
+                error = 0.0
+                starved = 0
+                for j in range(m):
+                    total[j] += fixed[j]
+                    error += abs(total[j] - weights[j])
+                    if total[j] == 0.0 and weights[j] > 2.0 * grain:
+                        starved = j + 1
+                if back:
+                    break
+                if starved > 0 and fed < m:
+                    fed += 1
+                    passes -= 1
+                    quantile_step(table, size, load, weights[starved - 1], at, starved - 1, best)
+                    length = 1.0
+                    continue
+                if error >= smallest:
+                    length *= 0.5
+                    back = length < SHORTEST or smallest <= 6 * m * grain or passes > MAX_PASSES
+                    for j in range(m):
+                        at[j] = base[j] + (0.0 if back else length * step[j])
+                    continue
+                smallest = error
+                density = 0.0
+                for j in range(m):
+                    base[j] = at[j]
+                    step[j] = total[j] - weights[j]
+                    for k in range(m):
+                        density += hessian[j, k]
+                wide = math.inf
+                if density > 0.0 and not everywhere:
+                    wide = (NEAR_POINTS + NEAR_POINTS_EACH * m) / (n * density)
+                for j in range(m):
+                    hessian[j, j] = 0.0
+                for j in range(m):
+                    for k in range(j):
+                        rate = hessian[j, k] + hessian[k, j]
+                        reached = max(wide, min(EDGE_POINTS / (n * rate), WIDEST * wide))
+                        allowed[SLOTS * j + k] = reached
+                        allowed[SLOTS * k + j] = reached
+                        # A weak link between all cells keeps the system regular.
+                        rate += 1e-3 * grain * strips[SLOTS * j + k]
+                        hessian[j, k] = -rate
+                        hessian[k, j] = -rate
+                        hessian[j, j] += rate
+                        hessian[k, k] += rate
+                ended = error <= enough or passes > MAX_PASSES
+                if stage == 2 and ended:
+                    break
+                length = 1.0
+                if not solve_laplacian(hessian, step, work):
+                    ended = True
+                    for j in range(m):
+                        step[j] = 0.0
+                longest = 0.0
+                for j in range(m):
+                    longest = max(longest, abs(step[j]))
+                shorter = min(1.0, LONGEST * scale[c] / longest) if longest > 0.0 else 1.0
+                for j in range(m):
+                    step[j] *= shorter
+                    at[j] = base[j] + step[j]
+                if ended:
+                    break
+            if stage == 2:
+                for e in range(size):
+                    near_cell[c, e] = pair[e] >> SLOT_BITS
+                    excess_gap[c, e] = best[e] - second[e] - allowed[pair[e]]
 
 
 @kernel
-def start_from(
-    scores: np.ndarray, v: np.ndarray, reach: np.ndarray, gram: np.ndarray, centre: np.ndarray
-) -> float:
-    """A first potential and the strips' inverse half widths, from some of the points.
-
-    The potential is that of the Voronoi cells of the whitened atoms, scaled into the bulk of the
-    points. Returns the scale of the scores.
-    """
-    m, n = scores.shape
-    stride = max(1, n // FIRST_POINTS)
-    count = (n + stride - 1) // stride
-    for j in range(m):
-        total = 0.0
-        for i in range(0, n, stride):
-            total += scores[j, i]
-        centre[j] = total / count
-    power = 0.0
-    for j in range(m):
-        for k in range(j + 1):
-            even = 0.0
-            odd = 0.0
-            for i in range(0, n - stride, 2 * stride):
-                even += (scores[j, i] - centre[j]) * (scores[k, i] - centre[k])
-                odd += (scores[j, i + stride] - centre[j]) * (scores[k, i + stride] - centre[k])
-            gram[j, k] = (even + odd) / count
-            gram[k, j] = gram[j, k]
-        power += gram[j, j]
-    scale = math.sqrt(power / m)
-    if scale == 0.0:
-        scale = 1.0
-    for j in range(m):
-        v[j] = 0.5 * gram[j, j] / scale + centre[j]
-        for k in range(m):
-            apart = gram[j, j] + gram[k, k] - 2.0 * gram[j, k]
-            reach[j, k] = 1.0 / max(STRIP * math.sqrt(max(apart, 0.0)), 1e-12 * scale)
-    return scale
-
-
-@kernel
-def solve_scores(
-    scores: np.ndarray,
-    mass: np.ndarray,
-    weights: np.ndarray,
-    v: np.ndarray,
-    owner: np.ndarray,
-    place: np.ndarray,
-    amount: np.ndarray,
-    even: bool,
-) -> tuple[int, float, float]:
-    """The exact plan for scores `(m, n)`.
-
-    Fills `v` and the entries; returns their number (or -1), the value of the plan, and of `v`.
-    """
-    m, n = scores.shape
+def semidual_pool(
+    scores: np.ndarray, mass: np.ndarray, weights: np.ndarray, v: np.ndarray, value: np.ndarray
+) -> None:
+    """E max_j (score_j - v_j) + w'v: at least the largest correlation, whatever `v (n, m)`."""
+    candidates, m, n = scores.shape
     best = np.empty(n)
-    second = np.empty(n)
-    cell = np.empty(n, dtype=np.int64)
-    rival = np.empty(n, dtype=np.int64)
-    live = np.empty(amount.shape[0], dtype=np.int64)
-    reach = np.empty((m, m))
-    filled = np.empty(m)
-    start = np.empty(m)
-    scale = start_from(scores, v, reach, np.empty((m, m)), start)
-    density = approach(scores, mass, weights, reach, v, best, second, cell, rival, filled, 1.0 / n)
-    for j in range(m):
-        start[j] = v[j]
-    primal = -math.inf
-    dual = math.inf
-    count = -1
-    for attempt in range(3):
-        near = (NEAR_POINTS + 4.0 * m) * (8.0 if attempt == 1 else 1.0)
-        margin = near / (n * density) if density > 0.0 and attempt < 2 else math.inf
-        for j in range(m):
-            v[j] = start[j]
-        count = settle(
-            scores,
-            mass,
-            weights,
-            margin,
-            v,
-            best,
-            second,
-            cell,
-            filled,
-            owner,
-            place,
-            amount,
-            live,
-            even,
-        )
-        if count >= 0:
-            primal = plan_value(scores, owner, place, amount, count)
-            dual = semidual_value(scores, mass, weights, v, second)
-            # The bounds over all points judge the shortcut.
-            if dual - primal <= GAP_TOLERANCE * scale:
-                return count, primal, dual
-        if margin == math.inf:
-            break
-        rank_cells(scores, start, best, second, cell, rival)
-    return count, primal, dual
-
-
-@kernel
-def samples_pool(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest correlation of each candidate's equally weighted samples with the atoms.
-
-    `scores (n, m, s)` are <x_i, y_j>. Returns the value of the exact plan and of the dual
-    potential, `(n,)` each, equal up to rounding; an infinite gap marks one that ran out of moves.
-    """
-    candidates, m, size = scores.shape
-    primal = np.empty(candidates)
-    dual = np.empty(candidates)
-    mass = np.full(size, 1.0 / size)
-    room = size + 64 * m
-    owner = np.empty(room, dtype=np.int64)
-    place = np.empty(room, dtype=np.int64)
-    amount = np.empty(room)
-    v = np.empty(m)
     for c in range(candidates):
-        _, primal[c], dual[c] = solve_scores(
-            scores[c], mass, weights, v, owner, place, amount, True
-        )
-    return primal, dual
-
-
-@kernel
-def spread_about(samples: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """E|X - c|^2 over the samples of each candidate: `(n, s, k)` and `(k,)` to `(n,)`."""
-    candidates, size, k = samples.shape
-    out = np.empty(candidates)
-    for c in range(candidates):
+        level = v[c, 0]
+        for i in range(n):
+            best[i] = scores[c, 0, i] - level
+        for j in range(1, m):
+            level = v[c, j]
+            for i in range(n):
+                best[i] = max(best[i], scores[c, j, i] - level)
         even = 0.0
         odd = 0.0
-        for i in range(0, size - 1, 2):
-            for d in range(k):
-                first = samples[c, i, d] - centre[d]
-                second = samples[c, i + 1, d] - centre[d]
-                even += first * first
-                odd += second * second
-        if size % 2:
-            for d in range(k):
-                first = samples[c, size - 1, d] - centre[d]
-                even += first * first
-        out[c] = (even + odd) / size
-    return out
+        for i in range(0, n - 1, 2):
+            even += mass[i] * best[i]
+            odd += mass[i + 1] * best[i + 1]
+        if n % 2 == 1:
+            even += mass[n - 1] * best[n - 1]
+        for j in range(m):
+            even += weights[j] * v[c, j]
+        value[c] = even + odd
+
+
+@kernel
+def spread_pool(samples: np.ndarray, tile: np.ndarray, spread: np.ndarray) -> None:
+    """sum (x - c)^2 over each row of `samples (n, d)`, c repeating with the period of `tile`."""
+    period = tile.shape[0]
+    sums = np.empty(period)
+    for c in range(samples.shape[0]):
+        for t in range(period):
+            sums[t] = 0.0
+        for start in range(0, samples.shape[1], period):
+            stop = min(period, samples.shape[1] - start)
+            for t in range(stop):
+                away = samples[c, start + t] - tile[t]
+                sums[t] += away * away
+        spread[c] = 0.0
+        for t in range(period):
+            spread[c] += sums[t]

@@ -10,6 +10,7 @@ from channelcode._validation import Array
 from channelcode.certificate import SolveStats, Status
 from channelcode.errors import InvalidArgument, NotConverged
 from channelcode.measures import DiscreteMeasure, Measure
+from channelcode.transport.assignment import RUNGS, State, assign, attempt
 from channelcode.transport.discrete import EarthMover, centred, squared_distances, uncentred
 from channelcode.transport.reduction import Reduced, reduce_target
 from channelcode.transport.result import TransportResult
@@ -25,25 +26,34 @@ def samples_squared(samples: Array, target: Reduced) -> Array:
 
     `W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`.
     """
-    from channelcode._kernels.transport_semidual import samples_pool, spread_about
+    from channelcode._kernels.transport_semidual import spread_pool
 
     size = samples.shape[1]
     atoms = target.points @ target.basis.T
     weights = np.array(target.weights)
-    rows = max(1, CHUNK // (size * max(samples.shape[2], len(atoms))))
+    rows = min(max(1, CHUNK // (size * max(samples.shape[2], len(atoms)))), len(samples))
+    masses, tile = np.full(size, 1.0 / size), np.tile(target.mean, 8)
+    # The same room for all: fresh memory costs as much as a solve.
+    room = np.empty((rows, len(atoms), size))
+    state, second = State.room(*room.shape), np.empty(rows)
     out = np.empty(len(samples))
-    centre = np.array(target.mean)
-    for start in range(0, len(samples), rows):
-        part = samples[start : start + rows]
-        second = spread_about(part, centre)
-        # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
-        scores = np.matmul(atoms, part.transpose(0, 2, 1))
-        primal, dual = samples_pool(scores, weights)
-        squared = second + target.variance - 2 * primal
-        open_gap = ~(dual - primal <= GAP_RTOL * (second + target.variance))
-        for c in np.flatnonzero(open_gap):
-            squared[c] = _by_network_simplex(samples[start + c], target)
-        out[start : start + rows] = squared
+    left = np.arange(len(samples))
+    for rung in range(RUNGS):
+        closed = np.zeros(len(left), dtype=bool)
+        for start in range(0, len(left), rows):
+            index = left[start : start + rows]
+            part = samples[index] if rung else samples[start : start + rows]
+            spread_pool(part.reshape(len(part), -1), tile, second)
+            # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
+            scores = np.matmul(atoms, part.transpose(0, 2, 1), out=room[: len(part)])
+            solved = attempt(scores, masses, weights, state, rung=rung)
+            closed[start : start + rows] = solved.closed
+            out[index] = second[: len(part)] / size + target.variance - 2 * solved.primal
+        left = left[~closed]
+        if not len(left):
+            break
+    for c in left:
+        out[c] = _by_network_simplex(samples[c], target)
     return np.maximum(out, 0.0)  # a difference of larger numbers: below zero is their rounding
 
 
@@ -81,25 +91,18 @@ class SemiDual(Solver):
 def _solve(mu: DiscreteMeasure, nu: DiscreteMeasure) -> TransportResult:
     from scipy.sparse import coo_array, csr_array
 
-    from channelcode._kernels.transport_semidual import solve_scores
-
     started = perf_counter()
     target, source = reduce_target(nu), reduce_source(mu)
     points, masses, groups = source
     atoms = target.points @ target.basis.T
     n, m = len(points), len(atoms)
     scores = np.ascontiguousarray(atoms @ (points - masses @ points).T)
-    v = np.zeros(m)
-    room = n + 64 * m + 64
-    owner, place = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    amount = np.zeros(room)
-    even = bool((masses == masses[0]).all())
-    count, _, _ = solve_scores(
-        scores, masses, np.array(target.weights), v, owner, place, amount, even
-    )
-    if count < 0:
+    solved = assign(scores[None], masses, np.array(target.weights))
+    if solved.primal[0] == -np.inf:
         return EarthMover().solve(mu, nu)
-    inner = coo_array((amount[:count], (owner[:count], place[:count])), shape=(n, m)).tocsr()
+    v = solved.v[0]
+    row, column, amount = solved.plan(masses)
+    inner = coo_array((amount, (row, column)), shape=(n, m)).tocsr()
     # Equal atoms were solved as one: each takes its share of what they carry together.
     plan = csr_array(
         _shares(groups, mu.weights, n).T @ inner @ _shares(target.groups, nu.weights, m)
@@ -126,7 +129,7 @@ def _solve(mu: DiscreteMeasure, nu: DiscreteMeasure) -> TransportResult:
         potentials=uncentred(first, potential, x, y, shift),
         method="samples, semi-dual Newton and shortest paths",
         status=Status.OPTIMAL if closed else Status.STALLED,
-        stats=SolveStats("SemiDual", 0, perf_counter() - started, {"splits": count - n}),
+        stats=SolveStats("SemiDual", 0, perf_counter() - started, {"splits": len(amount) - n}),
     )
     if not closed:
         raise NotConverged(f"the semi-dual stopped with a gap of {primal - dual:.3g}", result)

@@ -13,9 +13,11 @@ from channelcode._kernels import (
     transport_plane,
     transport_quasi,
     transport_semidual,
+    transport_slabs,
     transport_space,
     transport_table,
 )
+from channelcode.transport.assignment import State
 from channelcode.transport.quasi import directions_in, normal_nodes
 from tests.kernel_checks import assert_matches_py_func
 
@@ -79,104 +81,56 @@ def test_plane(rng):
         )
 
 
+@pytest.mark.parametrize("stride", [1, 3])
 @pytest.mark.parametrize("even", [True, False])
-def test_samples(rng, even):
+def test_samples(rng, even, stride):
     points, weights = atoms_and_weights(rng, 4, 2)
-    samples = rng.standard_normal((40, 2))
-    scores = np.ascontiguousarray(points @ samples.T)
-    mass = np.full(40, 1 / 40) if even else rng.dirichlet(np.ones(40))
-    v = 0.1 * rng.standard_normal(4)
-    best, second = np.zeros(40), np.zeros(40)
-    cell, rival = np.zeros(40, dtype=np.int64), np.zeros(40, dtype=np.int64)
-    ranks = (best, second, cell, rival)
-    assert_matches_py_func(transport_semidual.rank_cells, scores, v, *ranks)
-    assert_matches_py_func(transport_semidual.semidual_value, scores, mass, weights, v, best)
-    assert_matches_py_func(transport_semidual.quantile_step, scores, mass, 0.3, v, 1, best)
-    reach = np.full((4, 4), 2.0)
-    assert_matches_py_func(
-        transport_semidual.approach, scores, mass, weights, reach, v, *ranks, np.zeros(4), 1 / 40
-    )
-    room = 400
-    owner, place = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    entries = (owner, place, np.zeros(room))
-    count, value, _ = assert_matches_py_func(
-        transport_semidual.solve_scores,
-        scores,
-        mass,
-        weights,
-        v,
-        *entries,
-        even,
-        atol=1e-14,
-    )
-    assert count >= 40
-    transport_semidual.solve_scores(scores, mass, weights, v, *entries, even)
-    again = assert_matches_py_func(transport_flow.plan_value, scores, *entries, count)
-    assert again == pytest.approx(value, rel=1e-13)
-    assert_matches_py_func(transport_semidual.samples_pool, scores[None], weights, atol=1e-14)
-    assert_matches_py_func(transport_semidual.spread_about, samples[None, :39], np.ones(2))
-    room_for_start = (v, np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(4))
-    assert_matches_py_func(transport_semidual.start_from, scores, *room_for_start)
-    counters = (np.zeros(4), np.zeros((4, 4)), np.zeros((4, 4, 5)))
-    assert_matches_py_func(transport_semidual.count_cells, mass, reach, *ranks, *counters)
-
-
-def test_flow(rng):
-    scores = rng.standard_normal((3, 12))
-    v = np.zeros(3)
-    best, second = np.sort(scores, axis=0)[2], np.sort(scores, axis=0)[1]
-    cell = scores.argmax(axis=0)
-    mass, weights = np.full(12, 1 / 12), np.array([0.2, 0.3, 0.5])
-    filled = np.bincount(cell, weights=mass, minlength=3)
-    room = 60
-    owner, place = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    amount, live = np.zeros(room), np.zeros(room, dtype=np.int64)
-    for even in (True, False):
-        count = assert_matches_py_func(
-            transport_flow.settle,
-            scores,
-            mass,
-            weights,
-            np.inf,
-            v,
-            best,
-            second,
-            cell,
-            filled,
-            owner,
-            place,
-            amount,
-            live,
-            even,
-            atol=1e-15,
+    scores = np.ascontiguousarray(points @ rng.standard_normal((2, 90, 2)).transpose(0, 2, 1))
+    mass = np.full(90, 1 / 90) if even else rng.dirichlet(np.ones(90))
+    state = State.room(2, 4, 90)
+    for array in state:
+        array[...] = 0
+    v, reach, scale = state.v, state.reach, state.scale
+    assert_matches_py_func(transport_semidual.start_pool, scores, stride, v, reach, scale)
+    transport_semidual.start_pool(scores, stride, v, reach, scale)
+    best, second, pair = np.zeros(90), np.zeros(90), np.zeros(90, dtype=np.int64)
+    assert_matches_py_func(transport_semidual.rank_cells, scores[0], 80, v[0], best, second, pair)
+    transport_semidual.rank_cells(scores[0], 90, v[0], best, second, pair)
+    order = np.argsort(-(scores[0] - v[0][:, None]), axis=0)
+    np.testing.assert_array_equal(pair, transport_semidual.SLOTS * order[0] + order[1])
+    banks = np.zeros((2, 4, transport_semidual.SLOTS * 4))
+    counted = (np.zeros(4), np.zeros((4, 4)), *banks)
+    ranked = (best, second, pair)
+    assert_matches_py_func(transport_semidual.count_cells, 90, mass, reach[0], *ranked, *counted)
+    quantile = (mass, 0.3, v[0], 1, best)
+    assert_matches_py_func(transport_semidual.quantile_step, scores[0], 90, *quantile)
+    given = (scores, mass, weights)
+    for everywhere in (False, True):
+        assert_matches_py_func(
+            transport_semidual.approach_pool, *given, stride, everywhere, scale, reach, *state[:7]
         )
-        assert count >= 12
-    owner[:12], place[:12], amount[:12], live[:12] = np.arange(12), cell, mass, np.arange(12)
+    transport_semidual.approach_pool(*given, stride, False, scale, reach, *state[:7])
+    np.testing.assert_allclose(state.filled, weights * np.ones((2, 1)), atol=0.2)
+    later = np.zeros(4) if even else np.full(4, np.nan)
+    v, filled, value, *near = state[:6]
+    entries, amount = np.zeros((500, 2), dtype=np.int64), np.zeros(500)
+    moves = (v, filled, *near, value, entries, amount)
+    for margin in (0.0, np.inf):
+        assert_matches_py_func(
+            transport_flow.settle_pool, *given, later, margin, *moves, atol=1e-14
+        )
+    assert_matches_py_func(transport_semidual.semidual_pool, *given, v, state.dual, atol=1e-14)
+
+
+def test_spread(rng):
+    samples, centre = rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
+    spread = np.zeros(3)
+    tile = np.tile(centre, 8)
     assert_matches_py_func(
-        transport_flow.scan_cell,
-        scores,
-        0,
-        owner,
-        place,
-        live,
-        12,
-        np.zeros((3, 3)),
-        np.zeros((3, 3), dtype=np.int64),
+        transport_semidual.spread_pool, samples.reshape(3, -1), tile, spread, atol=1e-13
     )
-    assert_matches_py_func(
-        transport_flow.finish,
-        scores,
-        filled - weights,
-        np.zeros(3),
-        v,
-        owner,
-        place,
-        amount,
-        live,
-        np.array([12, 12]),
-        500,
-        atol=1e-15,
-    )
+    transport_semidual.spread_pool(samples.reshape(3, -1), tile, spread)
+    np.testing.assert_allclose(spread, ((samples - centre) ** 2).sum(axis=(1, 2)), rtol=1e-14)
 
 
 def test_cells_in_space(rng):
@@ -188,13 +142,14 @@ def test_cells_in_space(rng):
     assert_matches_py_func(
         transport_cells.line_cells, points, v, nodes, 0, 16, mass, hessian, atol=1e-14
     )
-    assert_matches_py_func(transport_cells.corner_heights, points, v, np.zeros(60))
+    assert_matches_py_func(transport_slabs.corner_heights, points, v, np.zeros(60))
+    assert_matches_py_func(transport_slabs.crossing_heights, points, v, np.zeros(80), 0)
     for step in (0.5, 1.25):
         assert_matches_py_func(
-            transport_cells.slab_nodes, points, v, step, np.zeros(900), np.zeros(900), atol=1e-14
+            transport_slabs.slab_nodes, points, v, step, np.zeros(900), np.zeros(900), atol=1e-14
         )
         assert_matches_py_func(
-            transport_cells.slab_cells, points, v, step, mass, hessian, atol=1e-13
+            transport_slabs.slab_cells, points, v, step, mass, hessian, atol=1e-13
         )
         assert_matches_py_func(
             transport_cells.cells, points, v, nodes, 16, step, mass, hessian, atol=1e-13
