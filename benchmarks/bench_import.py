@@ -1,7 +1,8 @@
-"""How long the imports take, beside `import numpy, scipy.special`, and a kernel's first call.
+"""How long the imports take, beside `import numpy, scipy.special`, and the first calls.
 
-Every figure is from fresh interpreters, run in turn so that a busy moment hits all alike.
-Aim: less than 0.15 s on top of numpy and scipy.special.
+A first call compiles what it needs; the next process loads it from the disk. Every figure is from
+fresh interpreters, run in turn so that a busy moment hits all alike.
+Aim: imports within 0.15 s on top of numpy and scipy.special.
 """
 
 from __future__ import annotations
@@ -44,12 +45,45 @@ def rows(values, weights):
 """
 FIRST_CALL = "rows(numpy.ones((3, 2)), numpy.ones(3))"
 
+# What a user may call first: (setup, statement). Each is timed from an empty cache and from a full.
+LEARNER = """
+import numpy as np
+from apm import Learner, VariationalLogistic
+rng = np.random.default_rng(0)
+pool = rng.normal(size=(500, 5))
+labels = (pool @ [2.0, -1.0, 0.5, 0.0, 0.0] > 0).astype(int)
+def first():
+    learner = Learner(pool, VariationalLogistic(), seed=0)
+    for _ in range(3):
+        row = int(learner.ask())
+        learner.tell(row, labels[row])
+    return learner
+"""
+CALLS = {
+    "first ask and tell": (LEARNER, "first()"),
+    "Learner.run after it": (LEARNER + "learner = first()", "learner.run(labels, 5)"),
+    "capacity, ordinal": (
+        "from channelcode import Ordinal, Power, capacity",
+        "capacity(Ordinal((-1.0, 1.0)), Power(16.0))",
+    ),
+    "w2 in the plane": (
+        "import numpy as np; from channelcode import DiscreteMeasure, Gaussian, w2",
+        "w2(Gaussian([0, 0], np.eye(2)), DiscreteMeasure([[0, 1], [1, 0], [0, 0]], np.ones(3) / 3))",
+    ),
+    "w2 of samples": (
+        "import numpy as np; from channelcode import DiscreteMeasure, Empirical, w2\n"
+        "x = np.random.default_rng(0).normal(size=(55, 3))",
+        "w2(Empirical(x[:50]), DiscreteMeasure(x[50:], np.ones(5) / 5))",
+    ),
+}
 
-def seconds(statement: str, *, setup: str = "pass", **environment: str) -> float:
+
+def seconds(
+    statement: str, *, setup: str = "pass", clock: str = "perf_counter", **environment: str
+) -> float:
     """Time one statement in an interpreter of its own."""
     program = (
-        f"import time\n{setup}\nstart = time.perf_counter()\n{statement}\n"
-        "print(time.perf_counter() - start)"
+        f"import time\n{setup}\nstart = time.{clock}()\n{statement}\nprint(time.{clock}() - start)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -97,12 +131,33 @@ def bench_first_call(repeats: int) -> None:
         print(f"{name:<24}{min(values):>9.3f}{statistics.median(values):>10.3f}")
 
 
+def bench_calls(repeats: int) -> None:
+    """CPU seconds of whole first calls, numba's own import among them."""
+    print(f"\n{'first call, CPU seconds':<24}{'compiled':>9}{'from disk':>10}")
+    for name, (setup, statement) in CALLS.items():
+        cold, warm = [], []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as cache:
+                for times in (cold, warm):
+                    times.append(
+                        seconds(
+                            statement,
+                            setup=setup,
+                            clock="process_time",
+                            NUMBA_CACHE_DIR=cache,
+                            OMP_NUM_THREADS="1",
+                        )
+                    )
+        print(f"{name:<24}{statistics.median(cold):>9.2f}{statistics.median(warm):>10.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     repeats = parser.parse_args().repeats
     bench_imports(repeats)
     bench_first_call(max(1, repeats // 2))
+    bench_calls(max(1, repeats // 5))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ NOISE = 1e-13  # relative rounding of the evidence bound
 ROUNDING = 3e-14  # times the condition of M: the step in ln t below which there is only rounding
 COARSEST = 1e-6  # rounding beyond this is a failure
 DIRECT_RATIO = 6  # rows per column above which conjugate gradients win: n^3 / 3 against n r^2
-LARGEST = 1 << 19  # multiplications of a Newton system above which BLAS wins
+LARGEST = 1 << 21  # multiplications of a Newton system above which BLAS wins
 
 # the rows of `work (8, n)`, and the places of `record (4,)`
 MEAN, IMAGE, SLOPE, SCALE, STEP, GAIN, OLD, PLAIN = 0, 1, 2, 3, 4, 5, 6, 7

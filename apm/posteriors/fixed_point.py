@@ -12,6 +12,7 @@ import numpy as np
 from apm.posteriors.labels import Codes
 from channelcode._validation import Array
 
+LARGEST = 1 << 18  # multiplications of a matrix product above which BLAS wins
 FLATTEST = 1e-3  # least curvature that an indefinite step divides by
 DIRECT_ROWS = 256  # above this the Newton system is solved by conjugate gradients,
 DIRECT_RATIO = 6  # and above so many rows per column: n^3 / 3 against 20 steps of n r^2
@@ -67,12 +68,29 @@ def solve(
                 squares[:] = start
             if change <= tol:
                 break
-    mean, factor = np.empty(q), np.empty((q, q))
-    kernels.lift(U, shift, basis, precision, mean, factor)
+    if reduced and r * q * q > LARGEST:
+        mean, factor = _lift(U, shift, basis, precision)
+    else:
+        mean, factor = np.empty(q), np.empty((q, q))
+        kernels.lift(U, shift, basis, precision, mean, factor)
     if not weights.all():  # rows without weight take no part: give them their value
         rows = design[weights == 0.0]
         squares[weights == 0.0] = ((rows @ factor) ** 2).sum(axis=1) + (rows @ mean) ** 2
     return FixedPoint(mean, factor, bound, int(steps), change)
+
+
+def _lift(U: Array, shift: Array, basis: Array, precision: Array) -> tuple[Array, Array]:
+    """As `lift` of the kernels, for a large basis."""
+    from scipy.linalg import solve_triangular
+
+    deviation = 1.0 / np.sqrt(precision)
+    # below its diagonal U is not set: nothing is to look there
+    inner = solve_triangular(U, basis, check_finite=False) - basis
+    centre = solve_triangular(U, shift, check_finite=False)
+    factor = basis.T @ inner
+    factor[np.diag_indices(len(precision))] += 1.0
+    factor *= deviation[:, None]
+    return deviation * (centre @ basis), factor
 
 
 def _climb(
@@ -160,8 +178,10 @@ def newton_iterative(G: Array, mean: Array, scale: Array, right: Array, tol: flo
         if rho <= goal or rho == 0.0:
             break
         spread = scale * direction
-        inner = ((G * spread) @ G.T) @ G + 2.0 * np.outer(G @ (mean * spread), mean)
-        image = direction - 2.0 * scale * np.einsum("ai,ai->i", G, inner)
+        inner = ((G * spread) @ G.T) @ G
+        inner *= G
+        pulled = inner.sum(axis=0) + 2.0 * mean * ((G @ (mean * spread)) @ G)
+        image = direction - 2.0 * scale * pulled
         curvature = float(direction @ image)
         if curvature <= 0.0:
             if step:

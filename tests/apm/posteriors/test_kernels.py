@@ -111,5 +111,22 @@ def test_newton_of_the_kernel_is_that_of_numpy(n: int, r: int, rng: np.random.Ge
 
 
 def test_a_large_system_is_left_to_numpy(rng: np.random.Generator) -> None:
-    assert not variational.newton(rng.standard_normal((2, 30_000)), np.zeros((8, 30_000)))
+    assert not variational.newton(rng.standard_normal((2, 100_000)), np.zeros((8, 100_000)))
     assert not variational.newton(rng.standard_normal((20, 130)), np.zeros((8, 130)))
+
+
+@pytest.mark.parametrize("rank", [3, 4])
+def test_lifting_in_numpy_is_lifting_in_the_kernel(rank: int, rng: np.random.Generator) -> None:
+    """A basis of 4 rows in 9 dimensions; with rank 3 its last row is zero (see `row_basis`)."""
+    basis = np.linalg.qr(rng.standard_normal((9, 4)))[0].T.copy()
+    basis[rank:] = 0.0
+    U, shift = np.triu(rng.random((4, 4)) + np.eye(4)), rng.standard_normal(4)
+    U[rank:] = np.eye(4)[rank:]
+    U[:rank, rank:] = 0.0
+    U[1, 0] = np.nan  # below the diagonal there may be anything
+    precision, mean, factor = rng.random(9) + 0.1, np.empty(9), np.empty((9, 9))
+    precision.setflags(write=False)
+    variational.lift(U, shift, basis, precision, mean, factor)
+    expected = fixed_point._lift(U, shift, basis, precision)
+    np.testing.assert_allclose(mean, expected[0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(factor, expected[1], rtol=1e-12, atol=1e-14)
