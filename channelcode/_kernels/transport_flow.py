@@ -163,3 +163,30 @@ def settle_pool(
             total += amount[e] * prices[e, entries[e, 1]]
         value[c] = total if solved else -math.inf
         entries[0, 0] = size - 1
+
+
+@kernel
+def semidual_pool(
+    scores: np.ndarray, mass: np.ndarray, weights: np.ndarray, v: np.ndarray, value: np.ndarray
+) -> None:
+    """E max_j (score_j - v_j) + w'v: at least the largest correlation, whatever `v (n, m)`."""
+    candidates, m, n = scores.shape
+    best = np.empty(n)
+    for c in range(candidates):
+        level = v[c, 0]
+        for i in range(n):
+            best[i] = scores[c, 0, i] - level
+        for j in range(1, m):
+            level = v[c, j]
+            for i in range(n):
+                best[i] = max(best[i], scores[c, j, i] - level)
+        even = 0.0
+        odd = 0.0
+        for i in range(0, n - 1, 2):
+            even += mass[i] * best[i]
+            odd += mass[i + 1] * best[i + 1]
+        if n % 2 == 1:
+            even += mass[n - 1] * best[n - 1]
+        for j in range(m):
+            even += weights[j] * v[c, j]
+        value[c] = even + odd

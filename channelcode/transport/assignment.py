@@ -58,13 +58,8 @@ def attempt(scores: Array, masses: Array, weights: Array, state: State, *, rung:
     edges of the cells, which bounds over all points judge. On the next `rung` more points may
     move, on the last all. `state` is room for at least n candidates.
     """
-    from channelcode._kernels.transport_flow import settle_pool
-    from channelcode._kernels.transport_semidual import (
-        FIRST_POINTS,
-        approach_pool,
-        semidual_pool,
-        start_pool,
-    )
+    from channelcode._kernels.transport_flow import semidual_pool, settle_pool
+    from channelcode._kernels.transport_semidual import FIRST_POINTS, approach_pool, start_pool
 
     n, m, size = scores.shape
     if n < len(state.v):
@@ -76,8 +71,9 @@ def attempt(scores: Array, masses: Array, weights: Array, state: State, *, rung:
     last = rung == RUNGS - 1
     approach_pool(scores, masses, weights, stride, last, state.scale, state.reach, *state[:7])
     later, margin = _rounding(masses, weights), 0.0 if rung == 0 else np.inf
-    v, filled, primal, *near = state[:6]
-    settle_pool(scores, masses, weights, later, margin, v, filled, *near, primal, entries, amount)
+    v, filled, primal, near, near_cell, excess_gap = state[:6]
+    moving = (v, filled, near, near_cell, excess_gap, primal, entries, amount)
+    settle_pool(scores, masses, weights, later, margin, *moving)
     semidual_pool(scores, masses, weights, v, state.dual)
     count = 1 + entries[0, 0]
     closed = state.dual - primal <= GAP_TOLERANCE * state.scale

@@ -13,7 +13,7 @@ POT_ERROR = 2e-12
 
 
 def best_correlation(scores: np.ndarray, masses: np.ndarray, weights: np.ndarray) -> float:
-    return -float(ot.emd2(masses, weights, np.ascontiguousarray(-scores.T)))
+    return -float(np.asarray(ot.emd2(masses, weights, np.ascontiguousarray(-scores.T))))
 
 
 @pytest.mark.parametrize("even", [True, False])

@@ -119,7 +119,7 @@ def test_samples(rng, even, stride):
         assert_matches_py_func(
             transport_flow.settle_pool, *given, later, margin, *moves, atol=1e-14
         )
-    assert_matches_py_func(transport_semidual.semidual_pool, *given, v, state.dual, atol=1e-14)
+    assert_matches_py_func(transport_flow.semidual_pool, *given, v, state.dual, atol=1e-14)
 
 
 def test_spread(rng):
