@@ -12,6 +12,7 @@ from channelcode.capacity.kkt import curve, local, priced
 from channelcode.capacity.problem import Problem
 
 HALO = 0.5 ** np.arange(2.0, 19.0)  # distances from an atom, down to 4e-6
+CLOSEST = 1e-8  # inputs nearer to a probe than this, relatively, are left out
 FARTHEST = 1e18  # stands for infinity where neither peak nor multiplier ends the line
 
 
@@ -111,10 +112,15 @@ def _probes(problem: Problem, radius: float, inner: float, fine: int, wide: int)
 
 
 def joined(problem: Problem, grid: Probes, extra: Array) -> Probes:
-    """The probes with further inputs in their places."""
+    """The probes with further inputs in their places, but for those next to a probe already.
+
+    Neighbours apart by rounding alone would spoil the divided differences of `line_bound`.
+    """
     inside = np.unique(extra[(extra >= grid.points[0]) & (extra <= grid.points[-1])])
     places = np.searchsorted(grid.points, inside)
-    fresh = grid.points[np.minimum(places, len(grid.points) - 1)] != inside
+    after = grid.points.take(places, mode="clip") - inside
+    before = inside - grid.points.take(places - 1, mode="clip")
+    fresh = np.minimum(np.abs(after), np.abs(before)) > CLOSEST * (1.0 + np.abs(inside))
     if not fresh.any():
         return grid
     return merged(grid, probe(problem, inside[fresh]))
@@ -123,7 +129,7 @@ def joined(problem: Problem, grid: Probes, extra: Array) -> Probes:
 def merged(grid: Probes, more: Probes) -> Probes:
     """Both sets of probes, sorted."""
     order = np.argsort(np.concatenate([grid.points, more.points]), kind="stable")
-    return Probes(*(np.concatenate([a, b])[order] for a, b in zip(grid, more)))
+    return Probes(*(np.concatenate([a, b]).take(order, axis=0) for a, b in zip(grid, more)))
 
 
 def _rounded_up(value: float) -> float:

@@ -82,6 +82,8 @@ def test_halo_and_joined():
     np.testing.assert_allclose(both.points, [-1.0, -0.5, 0.0, 0.3, 0.5, 1.0])
     np.testing.assert_allclose(both.prob, Logistic().prob(both.points), atol=1e-15)
     assert joined(problem, grid, np.array([0.5])) is grid
+    rounded = np.array([np.nextafter(0.5, 0.0), 0.5 + 1e-12, -1.0, 1.0])
+    assert joined(problem, grid, rounded) is grid  # apart by rounding alone
 
 
 @pytest.mark.parametrize("channel", [WAVY, KINKED, Ordinal([-1.0, 1.0])])

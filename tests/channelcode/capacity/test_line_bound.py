@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode import Binomial, Link, Logistic, Ordinal, Probit
-from channelcode.capacity import Cost, Peak, Power, Problem
+from channelcode.capacity import Continuous, Cost, Peak, Power, Problem, capacity
 from channelcode.capacity.information import information
 from channelcode.capacity.line import probe
 from channelcode.capacity.line_bound import _box, bend_bound, line_bound
@@ -104,6 +104,20 @@ def test_a_jump_is_held():
     truth = kkt(step.prob(near), found.output, near**2 - 0.5, 0.1).max()
     assert upper >= truth - 1e-12
     assert upper <= truth + 1e-6
+
+
+def test_an_atom_next_to_a_probe_needs_no_splitting():
+    # atoms of power 1 differ from the probe at 1 by rounding: differences across such a gap
+    # would be noise, and the intervals around it would be split again and again
+    near = 1.0 + np.array([3e-16, -2e-16])
+    atoms, weights = np.array([-near[0], near[1]]), np.array([0.5, 0.5])
+    channel = Ordinal([-1.0, 1.0])
+    best = capacity(channel, Power(1.0), solver=Continuous())
+    price = best.multiplier * np.log(2)
+    found = found_of(channel, atoms, weights)
+    upper, scope = line_bound(Problem(channel, Power(1.0)), atoms, found, price, TOL)
+    assert upper == pytest.approx(best.nats, abs=TOL)
+    assert int(scope.split("between ")[1].split()[0]) < 2200
 
 
 def test_scopes():
