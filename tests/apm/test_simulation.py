@@ -140,7 +140,7 @@ def test_algorithm_1_is_recognised_and_nothing_else():
 
 def test_codes_are_known_once_every_class_is():
     posterior = VariationalLogistic().update([1.0], "b")
-    assert known_codes(VariationalLogistic(), ["a", "b"]) is None  # nothing told yet
+    assert known_codes(VariationalLogistic(), [0, 1]) is None  # nothing told: 0 and 1 are a guess
     assert known_codes(posterior, ["a", "b"]) is None  # "a" not seen
     posterior = posterior.update([-1.0], "a")
     codes = known_codes(posterior, ["b", "a", "b"])
