@@ -15,7 +15,8 @@ TABLE_SIZE = 10_000  # pools from this size on are interpolated
 DEGREE = 9  # of the Chebyshev polynomials in each variable of a patch
 TOLERANCE = 1e-7  # of rho, relative to sqrt(tr S tr Cov T), asked of every patch
 FIRST_PATCHES = (4, 8)  # in the spread u and in the angle, before any is split
-DEEPEST = 2  # halvings of a patch; what is left beyond is solved exactly
+PART = 0.1  # of the last coefficients: a variable with less of them is not halved
+DEEPEST = 3  # halvings of a patch; what is left beyond is solved exactly
 WORTH = 1.0  # a patch is built if it serves this many times the solves that it costs
 
 
@@ -60,8 +61,8 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
 
     `rho` is sqrt(tr S) times an analytic function of (u, angle) away from the rank-one shapes (u =
     0) that tie two atoms. Patches in these variables hold a Chebyshev interpolant; a patch whose
-    last coefficients exceed `TOLERANCE` is split in four, and candidates in patches that serve too
-    few are solved exactly (their error is zero here).
+    last coefficients exceed `TOLERANCE` is halved across the variable that needs it (or both), and
+    candidates in patches that serve too few are solved exactly (their error is zero here).
     """
     shapes = shapes_of(covariance)
     rho = np.zeros(len(covariance))
@@ -80,9 +81,10 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
         values = _solve_patches(keep, points, target)
         for (low, high, index, depth), at_points in zip(keep, values):
             coefficients = to_coefficients @ at_points @ to_coefficients.T
-            tail = np.abs(coefficients[-2:]).sum() + np.abs(coefficients[:, -2:]).sum()
+            tails = np.array([np.abs(coefficients[-2:]).sum(), np.abs(coefficients[:, -2:]).sum()])
+            tail = tails.sum()
             if tail > TOLERANCE * scale:
-                pending += _split(low, high, index, depth, shapes)
+                pending += _split(low, high, index, depth, shapes, tails > PART * tail)
                 continue
             value = _evaluate(coefficients, low, high, shapes, index)
             rho[index] = shapes.size[index] * value
@@ -102,7 +104,7 @@ def _first_patches(shapes: Shapes) -> list[Patch]:
     row = np.minimum((shapes.spread / heights).astype(int), rows - 1)
     column = np.clip(((shapes.angle + np.pi) / widths).astype(int), 0, columns - 1)
     cell = row * columns + column
-    order = np.argsort(cell, kind="stable")
+    order = np.argsort(cell.astype(np.int16), kind="stable")  # short integers sort fastest
     groups = np.split(order, np.searchsorted(cell[order], np.arange(1, rows * columns)))
     patches = []
     for number, index in enumerate(groups):
@@ -112,18 +114,24 @@ def _first_patches(shapes: Shapes) -> list[Patch]:
     return [patch for patch in patches if len(patch[2])]
 
 
-def _split(low: Array, high: Array, index: np.ndarray, depth: int, shapes: Shapes) -> list[Patch]:
+def _split(
+    low: Array, high: Array, index: np.ndarray, depth: int, shapes: Shapes, across: np.ndarray
+) -> list[Patch]:
+    """The halves of a patch, or its quarters, across the variables that need it."""
     middle = 0.5 * (low + high)
     upper_row = shapes.spread[index] >= middle[0]
     upper_column = shapes.angle[index] >= middle[1]
     patches = []
-    for row in (False, True):
-        for column in (False, True):
-            part = index[(upper_row == row) & (upper_column == column)]
-            if len(part):
-                side = np.array([row, column])
-                corner = np.where(side, middle, low)
-                patches.append((corner, np.where(side, high, middle), part, depth + 1))
+    for row in (False, True) if across[0] else (None,):
+        for column in (False, True) if across[1] else (None,):
+            inside = np.ones(len(index), dtype=bool)
+            corner, opposite = low.copy(), high.copy()
+            for axis, side, upper in ((0, row, upper_row), (1, column, upper_column)):
+                if side is not None:
+                    inside &= upper == side
+                    (corner if side else opposite)[axis] = middle[axis]
+            if inside.any():
+                patches.append((corner, opposite, index[inside], depth + 1))
     return patches
 
 
