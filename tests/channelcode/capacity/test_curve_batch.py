@@ -7,7 +7,7 @@ import pytest
 
 from channelcode import Binomial, Cloglog, Ordinal
 from channelcode.capacity import Continuous, Power, Problem, capacity, certify
-from channelcode.capacity.curve_batch import _interpolated, _newton, between
+from channelcode.capacity.curve_batch import _interpolated, _newton, _upper, between
 from channelcode.capacity.newton import _State
 from tests.channelcode.capacity.oracles import kkt, mutual_information
 
@@ -87,3 +87,20 @@ def test_one_step_is_newtons():
     np.testing.assert_allclose(batched[0][0], single.points[:, 0], rtol=1e-9)
     np.testing.assert_allclose(batched[1][0] / batched[1][0].sum(), single.weights, rtol=1e-9)
     assert batched[2][0] == pytest.approx(single.multiplier, rel=1e-9)
+
+
+def test_the_bound_holds_for_any_law_and_price():
+    """Wrong laws: F is highest away from their atoms, and the bound is above it there too."""
+    channel, powers = Ordinal([-1.0, 1.0]), np.array([4.0, 9.0, 16.0])
+    points = np.array([[-2.0, 2.0], [-3.0, 2.0], [-4.0, 4.0]])
+    weights, price = np.full((3, 2), 0.5), np.array([0.03, 0.02, 0.01])
+    output = np.einsum("nm,nmy->ny", weights, channel.prob(points))
+    nats = np.array([mutual_information(channel.prob(x), w) for x, w in zip(points, weights)])
+    upper, _, radius = _upper(channel, powers, points, output, nats, price, {})
+    grid = np.linspace(-radius, radius, 100_001)
+    for i in range(3):
+        top = kkt(channel.prob(grid), output[i], grid**2 - powers[i], price[i]).max()
+        assert upper[i] >= top - 1e-13
+        # probes 0.03 apart, three times the curvature of a top at most: 0.03^2 / 8 * 3
+        assert upper[i] <= top + 5e-4
+        assert top > nats[i] + 1e-3
