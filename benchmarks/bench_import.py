@@ -68,7 +68,7 @@ CALLS = {
     ),
     "w2 in the plane": (
         "import numpy as np; from channelcode import DiscreteMeasure, Gaussian, w2",
-        "w2(Gaussian([0, 0], np.eye(2)), DiscreteMeasure([[0, 1], [1, 0], [0, 0]], np.ones(3) / 3))",
+        "w2(Gaussian([0, 0], np.eye(2)), DiscreteMeasure([[0, 1], [1, 0], [0, 0]], np.ones(3)/3))",
     ),
     "w2 of samples": (
         "import numpy as np; from channelcode import DiscreteMeasure, Empirical, w2\n"

@@ -24,7 +24,7 @@ from apm._kernels.dense import (
     solve_vector,
     weighted_gram,
 )
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import inlined, kernel
 
 LONGEST = 3.0  # of a step in ln t: further than e^3 the model of the bound is not to be trusted
 NOISE = 1e-13  # relative rounding of the evidence bound
@@ -55,7 +55,7 @@ def bend(t):
     return lam, slope, soft
 
 
-@kernel
+@inlined
 def evaluate(Z, half, weights, t, U, G, shift, work):
     """Fill the state at t and return the evidence bound.
 
@@ -93,7 +93,7 @@ def evaluate(Z, half, weights, t, U, G, shift, work):
     return bound
 
 
-@kernel
+@inlined
 def newton(G, work):
     """Overwrite the row STEP of `work` by (I - 2 c Q c)^-1 STEP; False: it was left as it is.
 

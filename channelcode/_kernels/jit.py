@@ -145,7 +145,19 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     >>> total(np.array([1.0, 2.0])), total.py_func([1.0, 2.0])
     (3.0, 3.0)
     """
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compiled(function, inline="never")
+
+
+def inlined(function: Callable[P, R]) -> Kernel[P, R]:
+    """As `kernel`, for a part of one other kernel: it is compiled into that, once, not beneath it.
+
+    A kernel that calls a kernel has that code optimised again, so a deep nest is slow to compile.
+    """
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Callable[P, R], *, inline: str) -> Kernel[P, R]:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
         cast(Any, function).py_func = function
         return cast(Kernel[P, R], function)
