@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache
@@ -156,7 +156,7 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
     return _compiled(function, inline="always")
 
 
-def _compiled(function: Callable[P, R], *, inline: str) -> Kernel[P, R]:
+def _compiled(function: Callable[P, R], *, inline: Literal["never", "always"]) -> Kernel[P, R]:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
         cast(Any, function).py_func = function
