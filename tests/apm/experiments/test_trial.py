@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 
 from apm.experiments.datasets import Dataset, load
-from apm.experiments.information import first_distance, per_query_information
-from apm.experiments.methods import ADDITIONS, METHODS, PAPER_METHODS, check_method
+from apm.experiments.methods import METHODS, PAPER_METHODS
 from apm.experiments.sources import from_keel
 from apm.experiments.trial import make_split, run_method, run_trial, standardised
-from channelcode import DiscreteMeasure, Gaussian, Logistic
 from channelcode.errors import InvalidArgument
-from channelcode.information import information_gap_bound, mutual_information
 from tests.apm.experiments.conftest import small_dataset
 
 REFERENCE_NAMES = {
@@ -120,34 +117,3 @@ def test_sampled_information_gain_tends_to_the_exact_one() -> None:
             gains[run.method].append(float(run.arrays["gain"][0]))
     assert np.all(np.array(gains["InfoGain"]) <= np.array(gains["InfoGain-exact"]) + 1e-10)
     assert np.mean(gains["InfoGain"]) > 0.9 * np.mean(gains["InfoGain-exact"])
-
-
-def test_unknown_methods_suggest_the_nearest() -> None:
-    with pytest.raises(InvalidArgument, match="did you mean Uncertainty"):
-        check_method("uncertanty")
-    assert set(ADDITIONS).isdisjoint(PAPER_METHODS)
-
-
-def test_information_per_query_against_the_library() -> None:
-    rng = np.random.default_rng(2)
-    mean, spread = 2 * rng.normal(size=12), np.exp(rng.normal(size=12))
-    power = (mean**2 + spread**2) * rng.uniform(1, 3, size=12)
-    found = per_query_information(mean, spread**2, power)
-    for i in range(12):
-        law, target = (
-            Gaussian(mean[i], spread[i] ** 2),
-            DiscreteMeasure.symmetric(np.sqrt(power[i])),
-        )
-        bound = information_gap_bound(Logistic(), law, target, power=power[i])
-        best, own = (
-            mutual_information(Logistic(), target).bits,
-            mutual_information(Logistic(), law).bits,
-        )
-        np.testing.assert_allclose(found["capacity"][i], best, atol=1e-10)
-        np.testing.assert_allclose(found["gain"][i], own, atol=1e-10)
-        np.testing.assert_allclose(
-            first_distance(mean[i : i + 1], spread[i : i + 1], np.sqrt(power[i : i + 1])), bound.w1
-        )
-        # the constant is rounded up from 0.322979
-        assert bound.bits - 1e-10 <= found["transport_bound"][i] <= bound.bits + 3e-5 * bound.w2
-        assert found["transport_bound"][i] >= found["bound"][i] - 1e-10
