@@ -84,6 +84,13 @@ def update(matrix, entropy, cost, budget, log_weights, divergence, out, guess):
 
 
 @kernel
+def put(source, target):
+    """Copy a vector; a slice assignment would compile numba's text for a shape error (3 s)."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
 def blahut_arimoto(matrix, entropy, cost, budget, weights, tol, max_steps):
     """Updates in pairs, each pair extrapolated (SQUAREM) unless that loses information.
 
@@ -101,7 +108,7 @@ def blahut_arimoto(matrix, entropy, cost, budget, weights, tol, max_steps):
         gap = highest + (s * budget if budget < np.inf else 0.0) - value
         if spent <= budget * (1.0 + 1e-12) and gap < best_gap:
             best_gap, best_s = gap, s
-            best[:] = x0
+            put(x0, best)
             if gap <= tol:
                 break
         middle, s, _ = update(matrix, entropy, cost, budget, x1, divergence, x2, s)
@@ -116,7 +123,7 @@ def blahut_arimoto(matrix, entropy, cost, budget, weights, tol, max_steps):
         length = min(np.sqrt(above / below), longest) if below > 0.0 else 1.0
         if length <= 1.0:
             longest = max(longest, 4.0)
-            x0[:] = x2
+            put(x2, x0)
             continue
         for i in range(count):
             r = x1[i] - x0[i]
@@ -130,10 +137,10 @@ def blahut_arimoto(matrix, entropy, cost, budget, weights, tol, max_steps):
         reached, s, _ = update(matrix, entropy, cost, budget, x1, divergence, x3, s)
         steps += 2
         if reached >= middle - 1e-14 * abs(middle):
-            x0[:] = x3
+            put(x3, x0)
             if length == longest:
                 longest *= 4.0
         else:
             longest = max(1.0, 0.25 * longest)
-            x0[:] = x2
+            put(x2, x0)
     return np.exp(best), best_s, steps, best_gap

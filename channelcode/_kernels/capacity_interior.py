@@ -39,8 +39,14 @@ def factorise(matrix):
                     total -= matrix[i, k] * matrix[j, k]
                 matrix[i, j] = total / pivot
         if stop < count:
-            panel = np.ascontiguousarray(matrix[stop:, start:stop])
-            matrix[stop:, stop:] -= np.dot(panel, panel.T)
+            panel = np.empty((count - stop, stop - start))
+            for i in range(stop, count):
+                for k in range(start, stop):
+                    panel[i - stop, k - start] = matrix[i, k]
+            product = np.dot(panel, panel.T)
+            for i in range(stop, count):
+                for k in range(stop, count):
+                    matrix[i, k] -= product[i - stop, k - stop]
 
 
 @kernel
@@ -60,6 +66,15 @@ def solve_factored(factor, right):
 
 
 @kernel
+def inner_product(left, right):
+    """sum_i left_i right_i."""
+    total = 0.0
+    for i in range(left.shape[0]):
+        total += left[i] * right[i]
+    return total
+
+
+@kernel
 def longest_step(values, steps):
     """The largest fraction, up to one, of `steps` that keeps `values` positive."""
     fraction = 1.0
@@ -73,9 +88,10 @@ def longest_step(values, steps):
 def kkt_values(matrix, entropy, weights, divergence, output):
     """Fill `output` = W'p and `divergence` = D(W_i || q) in nats; return I(p)."""
     count, size = matrix.shape
-    output[:] = np.dot(matrix.T, weights)
+    law = np.dot(matrix.T, weights)
     logs = np.empty(size)
     for y in range(size):
+        output[y] = law[y]
         logs[y] = np.log(max(output[y], 1e-320))
     spread = np.dot(matrix, logs)
     total = 0.0
@@ -117,10 +133,15 @@ def normal_matrix(matrix, cost, output, theta, ratio, limited, columns):
 def start_point(weights, divergence, room, value, limited):
     """Slacks, multiplier and level on the central path of a flat objective: p z = mu = s room."""
     count = divergence.shape[0]
-    mu = max(divergence.max() - value, 1e-3) / count
-    slack = mu / weights
+    top = -np.inf
+    for i in range(count):
+        top = max(top, divergence[i])
+    mu = max(top - value, 1e-3) / count
+    slack = np.empty(count)
+    for i in range(count):
+        slack[i] = mu / weights[i]
     s = mu / room if limited else 0.0
-    return slack, s, divergence.max() + mu
+    return slack, s, top + mu
 
 
 @kernel
@@ -133,36 +154,41 @@ def interior_point(matrix, entropy, cost, budget, weights, tol, max_steps):
     """
     count, size = matrix.shape
     limited = budget < np.inf
-    p = weights.copy()
+    p, best_p, best_z = np.empty(count), np.empty(count), np.empty(count)
+    for i in range(count):
+        p[i] = weights[i]
     divergence, output = np.empty(count), np.empty(size)
     value = kkt_values(matrix, entropy, p, divergence, output)
-    room = budget - np.dot(cost, p) if limited else 1.0
+    room = budget - inner_product(cost, p) if limited else 1.0
     z, s, nu = start_point(p, divergence, room, value, limited)
     width = size + 1 if limited else size
     pairs = count + 1 if limited else count
     columns = np.empty((count, width))
     theta, g, trial = np.empty(count), np.empty(count), np.empty(count)
     dp, dz = np.empty(count), np.empty(count)
-    best_gap, best_p, best_s, best_z = np.inf, p.copy(), s, z.copy()
+    best_gap, best_s = np.inf, s
+    for i in range(count):
+        best_p[i], best_z[i] = p[i], z[i]
     steps, stalls, cautious = 0, 0, False
     for step in range(max_steps + 1):
         steps = step
         value = kkt_values(matrix, entropy, p, divergence, output)
-        top = -np.inf
+        top, excess = -np.inf, -1.0
         for i in range(count):
             top = max(top, divergence[i] - s * cost[i])
-        excess = p.sum() - 1.0
-        overspent = np.dot(cost, p) + room - budget if limited else 0.0
+            excess += p[i]
+        overspent = inner_product(cost, p) + room - budget if limited else 0.0
         # mass or cost off by rounding counts against the gap
         gap = top - value / (1.0 + excess) + (s * budget if limited else 0.0)
         gap += (s + value) * abs(overspent)
         stalls = 0 if gap < 0.9 * best_gap else stalls + 1
         if gap < best_gap:
             best_gap, best_s = gap, s
-            best_p[:], best_z[:] = p, z
+            for i in range(count):
+                best_p[i], best_z[i] = p[i], z[i]
         if gap <= tol or step == max_steps or stalls > 15 or not np.isfinite(gap):
             break
-        mu = np.dot(p, z)
+        mu = inner_product(p, z)
         if limited:
             mu += s * room
         mu /= pairs
@@ -172,8 +198,8 @@ def interior_point(matrix, entropy, cost, budget, weights, tol, max_steps):
         normal, roots = normal_matrix(matrix, cost, output, theta, ratio, limited, columns)
         target, cross = 0.0, 0.0
         alpha, ds, dnu, droom = 1.0, 0.0, 0.0, 0.0
-        dp[:] = 0.0
-        dz[:] = 0.0
+        for i in range(count):
+            dp[i] = dz[i] = 0.0
         for stage in range(2):
             cross = ds * droom
             for i in range(count):
@@ -210,7 +236,8 @@ def interior_point(matrix, entropy, cost, budget, weights, tol, max_steps):
                 if cautious:
                     target = max(target, 0.3 * mu)
                 if cautious or alpha < 0.1:  # the linear model is poor: centre, do not correct
-                    dp[:] = 0.0
+                    for i in range(count):
+                        dp[i] = 0.0
                     ds = 0.0
         alpha *= max(0.99, 1.0 - mu)
         merit = mu * pairs
