@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm.experiments import execution
-from apm.experiments import study as study_module
-from apm.experiments.execution import StudyError
-from apm.experiments.results import read_sheets
 from apm.experiments.store import Store, StoreError
 from apm.experiments.study import Plan, Study, run_study
-from channelcode.errors import ChannelCodeError, InvalidArgument, MissingExtra
+from channelcode.errors import InvalidArgument
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -145,24 +141,6 @@ def test_a_damaged_trial_is_run_again_and_named(
     assert_same(tmp_path / "one", tmp_path / "two")
 
 
-def test_a_worker_that_is_ended_from_outside(
-    tmp_path: Path, make_study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = os.getpid()
-
-    def fall(task: Any) -> Any:
-        if task.trial == 2 and os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(task)
-
-    real = execution.execute
-    monkeypatch.setattr(execution, "execute", fall)
-    with pytest.raises(StudyError, match="the same command goes on"):
-        run_study(make_study(), tmp_path, workers=2, progress=False)
-    monkeypatch.undo()
-    assert run_study(make_study(), tmp_path, progress=False).repaired == ()
-
-
 def test_a_full_disk_with_two_workers(
     tmp_path: Path, make_study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,28 +215,6 @@ def test_memory_does_not_grow_with_the_trials(
     assert peaks[1] < 1.25 * peaks[0] + 50_000
 
 
-def test_sheets_hold_every_trial(tmp_path: Path, make_study: Callable[..., Study]) -> None:
-    study = make_study()
-    run_study(study, tmp_path, progress=False)
-    sheets = read_sheets(study, Store(tmp_path))
-    assert sheets["small"].arrays["accuracy"].shape == (4, 3, 7)
-    assert sheets["small"].arrays["gram"].shape == (4, 3, 6)
-    assert "gram" not in sheets["other"].arrays
-    assert not np.isnan(sheets["small"].arrays["accuracy"]).any()
-
-
-def test_brief_methods_stop_at_forty(tmp_path: Path, make_study: Callable[..., Study]) -> None:
-    base = make_study(names=("small",), trials=1)
-    from tests.apm.experiments.conftest import small_dataset
-
-    data = {"small": small_dataset("small", rows=120)}
-    plan = Plan("small", ("Random", "EPIG"), None, brief=("EPIG",))
-    study = Study((plan,), trials=1, seed=base.seed, data=data)
-    run_study(study, tmp_path, progress=False)
-    curves = read_sheets(study, Store(tmp_path))["small"].arrays["accuracy"][:, 0]
-    assert np.isfinite(curves).sum(axis=1).tolist() == [59, 41]
-
-
 def test_bad_descriptions_are_refused(make_study: Callable[..., Study], tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="did you mean Random"):
         Plan("cross", ("random",))
@@ -278,13 +234,6 @@ def test_bad_descriptions_are_refused(make_study: Callable[..., Study], tmp_path
         make_study(trials=0)
 
 
-def test_dask_without_dask_or_without_a_scheduler(
-    tmp_path: Path, make_study: Callable[..., Study]
-) -> None:
-    with pytest.raises((MissingExtra, ChannelCodeError), match=r"dask|scheduler"):
-        run_study(make_study(), tmp_path, dask="tcp://127.0.0.1:9", progress=False)
-
-
 def test_dask_gives_the_same(tmp_path: Path, make_study: Callable[..., Study]) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with distributed.LocalCluster(
@@ -294,17 +243,3 @@ def test_dask_gives_the_same(tmp_path: Path, make_study: Callable[..., Study]) -
         run_study(make_study(), tmp_path / "dask", dask=address, progress=False)
     run_study(make_study(), tmp_path / "one", progress=False)
     assert_same(tmp_path / "dask", tmp_path / "one")
-
-
-def test_progress_speaks_in_a_log(
-    tmp_path: Path,
-    make_study: Callable[..., Study],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from apm.experiments import progress
-
-    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
-    run_study(make_study(trials=1), tmp_path, progress=True)
-    assert "1 of 2 trials, about" in capsys.readouterr().err
-    assert study_module.versions()["numpy"] == np.__version__
