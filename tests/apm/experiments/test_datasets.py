@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from apm.experiments import datasets, list_datasets, load
 from apm.experiments.sources import from_keel
-from apm.experiments.synthetic import clouds, cross, horseshoe
 from channelcode.errors import InvalidArgument, MissingExtra
 
 # Appendix, Table 2: features, examples.
@@ -110,18 +108,6 @@ def test_a_data_directory_comes_first(
     assert set(np.unique(data.X % 1)) == {0.25}
 
 
-def test_uci_originals_are_read(tmp_path: Path) -> None:
-    rng = np.random.default_rng(6)
-    letters = np.array(["D"] * 900 + ["P"] * 708)
-    body = [f"{c}," + ",".join(map(str, rng.integers(0, 16, 16))) for c in letters]
-    (tmp_path / "letter-recognition.data").write_text("\n".join(body))
-    data = load("letterDP", data_dir=tmp_path)
-    assert (data.source, int(data.y.sum())) == ("directory", 708)
-    body = [f"{i},{'MB'[i % 2]}," + ",".join(map(str, rng.random(30))) for i in range(569)]
-    (tmp_path / "wdbc.data").write_text("\n".join(body))
-    assert load("wdbc", data_dir=tmp_path).source == "directory"
-
-
 @needs_keel
 def test_the_damaged_copy_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "_warned", set())
@@ -158,38 +144,3 @@ def test_an_unknown_origin_and_a_missing_source() -> None:
         load("austra", origin="floppy")  # type: ignore[arg-type]
     with pytest.raises(MissingExtra):
         load("vehicle", origin="scikit-learn")
-
-
-@pytest.mark.parametrize("make", [clouds, cross, horseshoe])
-def test_synthetic_sets_depend_on_their_seed_alone(make: Callable[..., Any]) -> None:
-    np.testing.assert_array_equal(make(3)[0], make(3)[0])
-    assert (make(3)[0] != make(4)[0]).all()
-
-
-@pytest.mark.parametrize("name", ["clouds", "cross", "horseshoe"])
-def test_synthetic_sets_have_the_geometry_of_the_reference(
-    name: str, reference: Callable[[str], Any]
-) -> None:
-    """Class by class, mean and covariance agree with the authors' draw of the same law."""
-    known = reference("trajectories")["datasets"][name]
-    theirs, their_labels = np.array(known["raw_X"]), np.array(known["raw_Y"])
-    ours = load(name)
-    assert np.bincount(ours.y).tolist() == np.bincount(their_labels).tolist()
-    for label in (0, 1):
-        a, b = ours.X[ours.y == label], theirs[their_labels == label]
-        spread = np.sqrt(np.trace(np.cov(b.T)))
-        # two means of n draws differ by about sqrt(2 / n) deviations; four of those
-        assert np.linalg.norm(a.mean(0) - b.mean(0)) < 4 * spread * np.sqrt(2 / len(b))
-        # a covariance of n draws errs by about sqrt(2 / n) of itself in each entry; four of those
-        assert np.abs(np.cov(a.T) - np.cov(b.T)).max() < 4 * spread**2 * np.sqrt(2 / len(b))
-
-
-def test_cross_is_separable_by_a_tilted_line_and_not_by_the_obvious_one() -> None:
-    X, y = cross(0)
-    angles = np.linspace(0, np.pi, 721)[:-1]
-    sides = X @ np.stack([np.cos(angles), np.sin(angles)]) > 0
-    right = np.mean(sides == (y == 1)[:, None], axis=0)
-    best = angles[np.argmax(right)]
-    assert right.max() == 1.0
-    assert abs(best - 3 * np.pi / 4) < np.pi / 8  # the normal is near the diagonal
-    assert right[angles == np.pi / 2] < 0.9  # the large clusters alone suggest this one
