@@ -6,7 +6,6 @@ import csv
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +14,13 @@ import pytest
 from apm.experiments import StoreError, reproduce
 from apm.experiments.figures.style import LOOKS
 from apm.experiments.methods import METHODS
-from apm.experiments.reproduce import Reproduction, plan_study
+from apm.experiments.reproduce import Reproduction
+from tests.apm.experiments.markup import parsed
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
 @pytest.fixture(scope="module")
@@ -31,41 +30,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     return reproduce(folder, trials=2, datasets=sets, workers=1, progress=False)
 
 
-class Balanced(HTMLParser):
-    """Checks that tags are closed in order, and keeps ids, links and sources."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.outside: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        self.keep(attrs)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.keep(attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def keep(self, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "id" and value:
-                self.ids.append(value)
-            if name in ("href", "xlink:href", "src") and value:
-                (self.links if value.startswith("#") else self.outside).append(value)
-
-
 def test_the_page_is_well_formed_and_needs_nothing_else(made: Reproduction) -> None:
     text = made.report.read_text()
-    page = Balanced()
-    page.feed(text)
-    assert page.open == []
+    page = parsed(text)
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert all(link.startswith("data:image/png;base64,") for link in page.outside)
@@ -127,25 +94,6 @@ def test_every_method_has_a_look_of_its_own() -> None:
     assert len({look.marker for look in looks}) == len(looks)
     curve = [(look.colour, str(look.dashes)) for look in looks]
     assert len(set(curve)) == len(curve)
-
-
-def test_the_plan_is_the_papers() -> None:
-    study = plan_study(datasets=("vehicle-cars", "wdbc", "cross"))
-    plans = {plan.dataset: plan for plan in study.plans}
-    assert study.trials == 150
-    assert {"APM-LR-U", "APM-LR-V"} <= set(plans["vehicle-cars"].methods)
-    assert study.queries(plans["vehicle-cars"]) == 429 // 2 - 2
-    assert study.queries(plans["cross"]) == 40
-    assert "APM-LR-U" not in plans["cross"].methods
-
-
-def test_other_methods_and_horizons(tmp_path: Path) -> None:
-    made = reproduce(
-        tmp_path, trials=2, datasets=("clouds",), methods=("BALD",), queries=3, workers=1,
-        progress=False,
-    )  # fmt: skip
-    assert "test accuracy" in made.report.read_text()
-    assert {finding.verdict for finding in made.findings} == {"not run"}
 
 
 PROBE = """<!doctype html><html><body>
