@@ -13,7 +13,7 @@ from scipy.special import expit
 from apm.belief import Belief
 from apm.learner import Learner
 from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
-from apm.power import FixedPower, PoolMaxPower, SpectralWithMean
+from apm.power import FixedPower, PoolMaxPower
 from apm.selectors import APM, AllClasses, ContestedPair, Predictions
 from apm.selectors.shared import shared_variance
 from channelcode.channels import Cauchit, Link, Probit, Softmax
@@ -180,25 +180,6 @@ def test_a_channel_without_a_slope_formula() -> None:
     assert (scores <= 0).all()
 
 
-@pytest.mark.parametrize("power", [PoolMaxPower(), SpectralWithMean()], ids=repr)
-def test_budget_is_valid_in_the_channels_own_units(power) -> None:
-    from apm.selectors.effective import Effective, stakes
-
-    X, y = data(11, 3)
-    belief = Belief(Bohning(3, 0.5).fit(X[: len(y)], y))
-    view = ContestedPair().view(belief, belief.push(X))
-    weights = stakes(ContestedPair(), belief, X[:5])
-    for pooled in (False, True):
-        effective = Effective(belief, view, X, X[:5], weights, pooled=pooled)
-        laws = effective.laws(effective.moments()[0])
-        budget = type(view)(view.channel, laws, None, view.gain).budget(
-            power, belief, X, radius=None
-        )
-        assert budget >= laws.second_moment.max() * (1 - 1e-12)
-        # own units are never larger than the input's
-        assert (laws.second_moment <= view.laws.second_moment * (1 + 1e-12)).all()
-
-
 def test_learner_keeps_its_targets(tmp_path) -> None:
     X, _ = data(12, 3, rows=40)
     labels = np.arange(40) % 3
@@ -242,20 +223,6 @@ def test_a_sampled_posterior_enters_by_its_moments() -> None:
 def belief_draws(belief: Belief, X: np.ndarray) -> np.ndarray:
     """The draws of theta behind a sampled belief, from its logits at a basis."""
     return np.asarray(belief.push(np.eye(X.shape[1])).samples).T  # type: ignore[attr-defined]
-
-
-def test_default_selectors() -> None:
-    from apm.selectors.default import default_selector
-
-    assert default_selector(Belief(VariationalLogistic())) == APM()
-    assert default_selector(Belief(Bohning(2))).channel == ContestedPair()
-    X, y = data(15, 3, rows=30)
-    learner = Learner(X, Bohning(3, 1.0), default_selector(Belief(Bohning(3))), seed=0)
-    for row in range(len(y)):
-        learner.tell(row, int(y[row]))
-    assert int(learner.ask()[0]) >= len(y)
-    full = Belief(Laplace(Softmax(3), 1.0).fit(X[: len(y)], y))
-    assert np.isfinite(default_selector(full).scores(full, X)).all()
 
 
 def test_bad_input() -> None:
