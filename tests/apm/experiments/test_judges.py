@@ -72,6 +72,14 @@ def test_a_peak_is_judged_on_other_trials_than_it_was_found_on() -> None:
     assert verdict({"wdbc": peaked}, text) == "held"
 
 
+def test_a_peak_of_one_half_alone_is_no_peak() -> None:
+    made = sheet("a", {"x": 0.7})
+    made.arrays["accuracy"][:, 0::2, 20] += 0.1  # where it is looked for, not where it is judged
+    found, _, measure = judges.peaks_early("a", ("x",))({"a": made})
+    assert found != "held"
+    assert "x, peak at query 20" in measure
+
+
 def test_the_mean_over_sets_counts_each_set_once() -> None:
     sheets = {
         "a": sheet("a", {"APM-LR": 0.8, "Random": 0.7}, trials=10),

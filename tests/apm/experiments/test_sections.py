@@ -84,14 +84,17 @@ def test_beyond_says_where_an_addition_fails() -> None:
         "a": sheet("a", levels), "bb": sheet("bb", levels),
         "worse": sheet("worse", {"APM-LR": 0.8, "EPIG": 0.75}),
     }  # fmt: skip
+    even = sheets["even"] = sheet("even", levels)
+    ways = np.where(np.arange(30) % 2, 0.01, -0.01)[:, None]  # ahead in half of the trials
+    even.arrays["accuracy"][1] = even.arrays["accuracy"][0] + ways
     text = "".join(sections.beyond(sheets, replace(BARE, areas=[figure("one"), figure("two")])))
     parsed(text)
     found = re.search(
-        r"<tr><td>EPIG</td><td>(\S+) .*?</td><td>2 of 3</td><td class=\"text\">worse</td></tr>",
+        r"<tr><td>EPIG</td><td>(\S+) .*?</td><td>2 of 4</td><td class=\"text\">worse</td></tr>",
         text,
     )
     assert found is not None
-    np.testing.assert_allclose(float(found.group(1)), 0.05, atol=1e-3)  # (0.1 + 0.1 - 0.05) / 3
+    np.testing.assert_allclose(float(found.group(1)), 0.15 / 4, atol=1e-3)
     assert "caption of two" in text
     assert "caption of one" not in text
 

@@ -7,6 +7,7 @@ from math import pi
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import norm
 
 from apm.belief import Belief
 from apm.posteriors import Bohning
@@ -22,7 +23,8 @@ from apm.selectors.effective import (
     slopes_at,
     stakes,
 )
-from channelcode.channels import Cauchit, Logistic, Probit
+from apm.selectors.target import target_input
+from channelcode.channels import Cauchit, Cloglog, Logistic, Probit
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, ScalarPool, ScaledPool
 from tests.apm.given import entropy_bits, given_belief, three_classes
@@ -87,6 +89,25 @@ def test_a_channel_without_a_formula_has_a_table(rng) -> None:
     # linear between 33 noise levels
     np.testing.assert_allclose(slopes_at(share, variance, table), k, rtol=2e-3)
     np.testing.assert_allclose(moments.slope, k @ WEIGHTS, rtol=2e-3)
+
+
+def test_a_target_with_a_mean_of_its_own(rng) -> None:
+    """W2^2 = (k m - E T)^2 + (k sigma rho)^2 + Var T - 2 k sigma rho E[Z T], Z and T in order."""
+    channel = Cloglog()
+    effective, mean, variance, share = on_the_line(rng, channel)
+    moments, table = effective.moments()
+    assert table is not None
+    target = target_input(channel, 3.0).input
+    atoms, weights = np.asarray(target.atoms), target.weights
+    assert abs(weights @ atoms) > 0.005  # far above the tolerance below
+    ends = norm.ppf(np.concatenate(([0.0], np.cumsum(weights)[:-1], [1.0])))
+    inner = atoms @ (norm.pdf(ends[:-1]) - norm.pdf(ends[1:]))
+    k = slopes_at(share, variance, table)
+    spread = k * np.sqrt(variance[:, None] * share)
+    centre = weights @ atoms
+    cost = (k * mean[:, None] - centre) ** 2 + spread**2 - 2 * spread * inner
+    expected = cost @ WEIGHTS + weights @ atoms**2 - centre**2
+    np.testing.assert_allclose(effective.costs(moments, table, 3.0), expected, rtol=1e-8)
 
 
 def test_a_softmax_bends_like_two_of_its_logits() -> None:
