@@ -8,7 +8,9 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.information import safe_log_prob
-from channelcode.capacity.problem import Problem
+from channelcode.capacity.problem import EPSILON, Problem
+
+ROUNDING_STEPS = 14  # of a factor four each: atoms move by 1e-8 of their size at most
 
 
 def gather(points: Array, weights: Array, spacing: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -80,9 +82,10 @@ def merge_closest(points: Array, weights: Array) -> tuple[Array, Array] | None:
 def within_budget(
     problem: Problem, points: Array, weights: Array, multiplier: float
 ) -> tuple[Array, Array, float]:
-    """Scale the atoms (power) or shift mass to the cheapest (other costs) until the budget holds.
+    """Make the budget hold: scale the atoms (power), draw them in by rounding, or shift mass.
 
-    A budget that is far from used is not active: its multiplier becomes zero.
+    With other costs, atoms that overspend by rounding alone are drawn towards zero where that is
+    cheaper; if it is not, mass moves to the cheapest atom. A budget that is far from used is not active: its multiplier becomes zero.
     """
     limit = problem.limits
     if limit.cost is None:
@@ -94,6 +97,9 @@ def within_budget(
         return points, weights, 0.0 if idle else multiplier
     if limit.is_power:
         return points * np.sqrt(limit.budget / spent), weights, multiplier
+    for shrink in 1.0 - EPSILON * 4.0 ** np.arange(1, ROUNDING_STEPS):
+        if weights @ problem.cost(points * shrink) <= limit.budget:
+            return points * shrink, weights, multiplier
     cheapest = int(np.argmin(cost))
     if spent > cost[cheapest]:
         share = max(0.0, (limit.budget - cost[cheapest]) / (spent - cost[cheapest]))

@@ -126,3 +126,13 @@ def test_few_atoms_keep_output_cost_and_information(seed, channel, constraint):
         )
     gained = mutual_information(after, masses) - mutual_information(before, weights)
     assert gained >= -1e-11
+
+
+def test_rounding_beyond_a_cost_of_ones_own_is_drawn_in():
+    """Two atoms of equal cost a hair above the budget: there is no cheaper atom to take mass."""
+    problem = Problem(Logistic(), Cost(lambda l: l**2, 4.0))
+    points, weights = np.array([-2.0, 2.0]) * (1 + 1e-13), np.array([0.5, 0.5])
+    inside, kept, _ = within_budget(problem, points, weights, 0.1)
+    assert weights @ inside**2 <= 4.0
+    np.testing.assert_allclose(inside, points, rtol=1e-12)
+    np.testing.assert_array_equal(kept, weights)
