@@ -85,7 +85,8 @@ def within_budget(
     """Make the budget hold: scale the atoms (power), draw them in by rounding, or shift mass.
 
     With other costs, atoms that overspend by rounding alone are drawn towards zero where that is
-    cheaper; if it is not, mass moves to the cheapest atom. A budget that is far from used is not active: its multiplier becomes zero.
+    cheaper; if it is not, mass moves to the cheapest atom. A budget that is far from used is not
+    active: its multiplier becomes zero.
     """
     limit = problem.limits
     if limit.cost is None:
