@@ -67,7 +67,9 @@ def test_the_offending_eigenvalue_is_told():
 
 def test_rounding_below_zero_is_not_an_error():
     vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))[0]
-    Gaussian(np.zeros(6), (vectors * [1e6, 1.0, 0, 0, 0, 0]) @ vectors.T)
+    covariance = (vectors * [1e6, 1.0, 0, 0, 0, 0]) @ vectors.T
+    assert np.linalg.eigvalsh(covariance)[0] < 0  # rounding
+    np.testing.assert_allclose(Gaussian(np.zeros(6), covariance).covariance, covariance, rtol=1e-9)
 
 
 def test_transform_and_project():
