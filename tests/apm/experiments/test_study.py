@@ -72,7 +72,8 @@ def test_more_trials_and_more_sets_go_on(tmp_path: Path, make_study: Callable[..
 
 
 CHILD = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is born without it
 from tests.apm.experiments.conftest import small_dataset
 from apm.experiments.study import Plan, Study, run_study
 names = ("small", "other")
