@@ -73,7 +73,7 @@ def test_the_loop_has_the_posterior_of_the_library(started) -> None:
 )
 def test_rules_agree_with_selectors(started, method, selector) -> None:
     state, belief, _ = started
-    _same_up_to_a_constant(METHODS[method](state), selector.scores(belief, state.pool))
+    assert_same_up_to_a_constant(METHODS[method](state), selector.scores(belief, state.pool))
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_effective_rules_agree_with_selectors(started, method, power, options) -
     free = np.flatnonzero(state.free)
     selector = APM(power, channel=PAIR, message=Predictions(targets, **options))
     choice = selector.choose(belief, state.pool, free)
-    _same_up_to_a_constant(METHODS[method](state)[free], choice.scores)
+    assert_same_up_to_a_constant(METHODS[method](state)[free], choice.scores)
 
 
-def _same_up_to_a_constant(ours: np.ndarray, theirs: np.ndarray) -> None:
+def assert_same_up_to_a_constant(ours: np.ndarray, theirs: np.ndarray) -> None:
     shift = np.median(theirs - ours)
     # theta differs by up to 1e-2 between the two solvers, the scores by a few times that
     np.testing.assert_allclose(ours + shift, theirs, atol=5e-2, rtol=1e-2)
