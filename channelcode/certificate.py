@@ -1,12 +1,19 @@
-"""What a solver has proved: two bounds, how it ended, and what it cost."""
+"""What a solver has proved: two bounds, how it ended, and what it cost.
+
+A solver proposes, a certifier recomputes the bounds, and `conclude` makes the result: no status is
+ever set anywhere else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, NotConverged
+
+R = TypeVar("R")
 
 
 class Status(Enum):
@@ -16,6 +23,7 @@ class Status(Enum):
     MAX_STEPS = "steps ran out first: raise max_steps, loosen tol, or try another solver"
     STALLED = "no further progress in double precision: loosen tol or rescale the problem"
     BOUND_ONLY = "only the bounds are proved: treat the value as an interval"
+    WITHIN_SCOPE = "proved for the inputs that `scope` names, not beyond: declare the tails"
 
     @property
     def ok(self) -> bool:
@@ -57,3 +65,34 @@ class SolveStats:
     steps: int = 0
     seconds: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
+
+
+def conclude(
+    report: Callable[[Status], R],
+    certificate: Certificate,
+    *,
+    tol: float,
+    throw: bool,
+    exhausted: bool = False,
+    best: Status = Status.OPTIMAL,
+    unit: str = "bits",
+) -> R:
+    """Make a result: the status follows from the certificate, never from the solver.
+
+    `report(status)` builds the result. `best` is the most that this kind of proof can earn:
+    `BOUND_ONLY` for an interval that is the answer itself, whatever its width; `WITHIN_SCOPE` for a
+    gap within `tol` that was proved for part of the inputs only. `exhausted` says that the solver
+    ran out of steps. A gap above `tol` raises `NotConverged` with the result, unless `throw` is
+    False or an interval was all that was promised.
+
+    >>> conclude(lambda status: status.name, Certificate(0.5, 0.75), tol=0.1, throw=False)
+    'STALLED'
+    """
+    status = best
+    if best is not Status.BOUND_ONLY and not certificate.gap <= tol:
+        status = Status.MAX_STEPS if exhausted else Status.STALLED
+    result = report(status)
+    if throw and status in (Status.MAX_STEPS, Status.STALLED):
+        gap = f"the certified gap is {certificate.gap:.3g} {unit}, above tol = {tol:.3g}"
+        raise NotConverged(f"{gap}: {status.value}", result)
+    return result

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pytest_doctestplus.output_checker import FLOAT_CMP, OutputChecker
 
 import channelcode
 
@@ -50,7 +51,8 @@ HEAVY = (
     "scipy.optimize",
 )
 EXAMPLE_SECONDS = 180
-DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+# FLOAT_CMP: numbers are compared to 1e-5, because their last digits depend on the CPU and the BLAS.
+DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | FLOAT_CMP
 
 FENCE = re.compile(
     r"^(?P<mark>```+|~~~+)(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=mark)[ \t]*$", re.M | re.S
@@ -75,10 +77,23 @@ def run_block(body: str, namespace: dict[str, Any], *, name: str, line: int) -> 
         return
     test = doctest.DocTestParser().get_doctest(body, namespace, name, name, line)
     report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS, verbose=False)
+    runner = doctest_runner()
     runner.run(test, out=report.append, clear_globs=False)
     namespace.update(test.globs)
     assert runner.failures == 0, "".join(report)
+
+
+class TolerantChecker(OutputChecker):
+    """Accepts what plain doctest accepts (FLOAT_CMP alone does not know "..."), or near numbers."""
+
+    def check_output(self, want: str, got: str, flags: int) -> bool:
+        if doctest.OutputChecker.check_output(self, want, got, flags & ~FLOAT_CMP):
+            return True
+        return super().check_output(want, got, flags)
+
+
+def doctest_runner() -> doctest.DocTestRunner:
+    return doctest.DocTestRunner(TolerantChecker(), optionflags=DOCTEST_FLAGS, verbose=False)
 
 
 def library_modules() -> list[str]:
@@ -180,6 +195,9 @@ def test_block_runner_sees_errors_and_wrong_output():
     assert namespace["y"] == 2
     with pytest.raises(AssertionError, match="Expected"):
         run_block(">>> x + 1\n4\n", namespace, name="block", line=0)
+    run_block(">>> 0.1 + 0.2\n0.3\n", namespace, name="block", line=0)
+    with pytest.raises(AssertionError, match="Expected"):
+        run_block(">>> 0.1 + 0.2\n0.3001\n", namespace, name="block", line=0)
     with pytest.raises(ZeroDivisionError):
         run_block("1 / 0\n", namespace, name="block", line=0)
 
@@ -199,7 +217,7 @@ def test_docstring_examples(name, tmp_path, monkeypatch):
     except MissingExtra as error:
         pytest.skip(str(error))
     report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS, verbose=False)
+    runner = doctest_runner()
     with np.printoptions(precision=8, suppress=False):
         for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
             runner.run(test, out=report.append)

@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from channelcode import Certificate, InvalidArgument, SolveStats, Status
+from channelcode import Certificate, InvalidArgument, NotConverged, SolveStats, Status
+from channelcode.certificate import conclude
 
 
 def test_interval():
@@ -43,3 +44,30 @@ def test_stats():
     first, second = SolveStats("newton"), SolveStats("newton")
     first.details["rounds"] = 3
     assert second.details == {}
+
+
+@pytest.mark.parametrize(
+    "best, exhausted, upper, status",
+    [
+        (Status.OPTIMAL, False, 1.05, Status.OPTIMAL),
+        (Status.OPTIMAL, True, 1.05, Status.OPTIMAL),  # steps ran out, the proof did not
+        (Status.OPTIMAL, False, 1.5, Status.STALLED),
+        (Status.OPTIMAL, True, 1.5, Status.MAX_STEPS),
+        (Status.OPTIMAL, False, np.inf, Status.STALLED),
+        (Status.WITHIN_SCOPE, False, 1.05, Status.WITHIN_SCOPE),
+        (Status.WITHIN_SCOPE, False, 1.5, Status.STALLED),
+        (Status.BOUND_ONLY, False, 1.5, Status.BOUND_ONLY),
+    ],
+)
+def test_the_status_follows_from_the_certificate(best, exhausted, upper, status):
+    def finish(throw: bool) -> Status:
+        interval = Certificate(1.0, upper)
+        return conclude(lambda s: s, interval, tol=0.1, throw=throw, exhausted=exhausted, best=best)
+
+    assert finish(throw=False) is status
+    if status in (Status.STALLED, Status.MAX_STEPS):
+        with pytest.raises(NotConverged, match="above tol") as caught:
+            finish(throw=True)
+        assert caught.value.result is status
+    else:
+        assert finish(throw=True) is status
