@@ -1,7 +1,8 @@
-"""The one place where feature matrices, labels' lengths and sample weights are checked."""
+"""The one place where feature matrices, row numbers, lists and sample weights are checked."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,27 @@ def as_weights(sample_weight: ArrayLike | None, rows: int) -> Array:
         value = f"{float(weights[bad])!r} for row {bad}"
         raise InvalidArgument("sample_weight", "must be finite and non-negative", value)
     return np.array(weights, dtype=np.float64)
+
+
+def as_row_number(position: Any, rows: int, argument: str = "index") -> int:
+    """Return a row number in 0..rows-1 as an integer; booleans are none."""
+    try:
+        row = operator.index(position)
+    except TypeError:
+        raise InvalidArgument(argument, "must be a row number", position) from None
+    if isinstance(position, bool | np.bool_) or not 0 <= row < rows:
+        raise InvalidArgument(argument, f"must be a row number in 0..{rows - 1}", position)
+    return row
+
+
+def as_list(values: Any, argument: str) -> list[Any]:
+    """Return one value or a flat sequence of them as a list; text is one value."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(argument, "must have at most one axis", values) from None
+    if array.ndim > 1:
+        raise InvalidArgument(argument, "must have at most one axis", f"shape {array.shape}")
+    if array.ndim == 0 or isinstance(values, str | bytes):
+        return [values]
+    return list(values)

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import operator
 import os
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm import archive
-from apm._inputs import as_matrix
+from apm._inputs import as_list, as_matrix, as_row_number
 from apm.belief import Belief
 from apm.encoders import Linear
 from apm.journal import Entry, Journal, Record, ScoreSummary
+from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
 from apm.posteriors.base import Posterior
-from apm.rows import Rows
+from apm.rounds import Asked, Round, Rows, Run, induced_law
 from apm.selectors import Explanation, Selector
-from apm.selectors.base import Choice, Indices
+from apm.selectors.base import Indices
 from apm.selectors.default import default_selector
-from apm.simulation import compiled_rounds, entries, is_algorithm_1, known_codes
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
-from channelcode.measures import ScalarPool
-
-
-class Run(NamedTuple):
-    """The rows that `Learner.run` asked, `(n,)`; the MAP weights after each, `(n, q)`, or None."""
-
-    indices: Indices
-    weights: Array | None
 
 
 class Learner:
@@ -81,7 +73,7 @@ class Learner:
         self._entropy = _entropy(seed)
         self._journal = Journal(belief.channel)
         self._open = np.ones(len(matrix), dtype=bool)
-        self._asked: _Asked | None = None
+        self._asked: Asked | None = None
         self._radius: float | None = None
 
     # Asking and telling -----------------------------------------------------------------------
@@ -99,7 +91,7 @@ class Learner:
             self._belief, self._features, candidates, n=n, rng=self._round_seed()
         )
         seconds = (perf_counter() - started) / len(choice.indices)
-        self._asked = _Asked(choice, len(self._journal), seconds)
+        self._asked = Asked(choice, len(self._journal), seconds)
         return Rows.of(choice.indices)
 
     def tell(self, index: Any, label: Any) -> None:
@@ -121,15 +113,32 @@ class Learner:
             self._journal.add(Entry(row, value, summary, law, power, spent + seconds))
             self._open[row] = False
 
-    def run(self, labels: ArrayLike, n: int, *, retrain: bool = False) -> Run:
+    def run(
+        self,
+        labels: ArrayLike,
+        n: int,
+        *,
+        retrain: bool = False,
+        observe: Callable[[Round], object] | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> Run:
         """Ask and tell n times with labels known beforehand, `labels[i]` for row i: a simulation.
 
-        The same picks, records and posterior as the loop of `ask` and `tell`. Algorithm 1 as it
-        stands (`VariationalLogistic`, `APM()` with its spectral budget) runs as one compiled loop,
-        many times faster; everything else runs step by step. With `retrain=True` the most probable
-        weights after each label are kept, for learning curves.
+        The same picks, records and posterior as the loop of `ask` and `tell`. With `retrain=True`
+        the most probable weights after each label are kept, for learning curves. `observe` is
+        called after every label with a `Round`: what was chosen from what, the posterior before and
+        after, and the seconds by `clock`; whatever it measures is in nobody's time. Algorithm 1 as
+        it stands (`VariationalLogistic`, `APM()` with its spectral budget) without an observer runs
+        as one compiled loop, many times faster; everything else runs step by step.
+
+        >>> from apm import VariationalLogistic
+        >>> learner = Learner([[0.5], [-1.0], [2.0]], VariationalLogistic(), seed=0)
+        >>> learner.run([1, 0, 1], 2, observe=lambda round: print(round.index, round.label))
+        2 1
+        1 0
+        Run(indices=array([2, 1]), weights=None)
         """
-        values = _listed(labels, "labels")
+        values = as_list(labels, "labels")
         if len(values) != len(self._pool):
             rule = f"must have one label for each of {len(self._pool)} rows"
             raise InvalidArgument("labels", rule, f"{len(values)} labels")
@@ -139,7 +148,7 @@ class Learner:
             raise InvalidArgument("n", f"must be at most {left}, the rows left", n)
         indices: list[int] = []
         weights: list[Array] = []
-        fast = is_algorithm_1(self._belief, self._selector, self._features)
+        fast = observe is None and is_algorithm_1(self._belief, self._selector, self._features)
         while len(indices) < count:
             codes = known_codes(self._belief.posterior, values) if fast else None
             if codes is not None:
@@ -148,8 +157,7 @@ class Learner:
                 weights.extend(maps)
                 fast = False  # whatever is left needs the errors of the slow path
                 continue
-            index = int(self.ask()[0])
-            self.tell(index, values[index])
+            index = self._step(values, len(indices), observe, clock)
             indices.append(index)
             if retrain:
                 weights.append(np.asarray(self._belief.posterior.map))
@@ -258,6 +266,34 @@ class Learner:
 
     # Inside -----------------------------------------------------------------------------------
 
+    def _step(
+        self,
+        labels: list[Any],
+        number: int,
+        observe: Callable[[Round], object] | None,
+        clock: Callable[[], float],
+    ) -> int:
+        """Ask, tell, show the round to the observer; the row that was asked."""
+        before, begin = self._belief.posterior, clock()
+        index = int(self.ask()[0])
+        middle = clock()
+        self.tell(index, labels[index])
+        end = clock()
+        if observe is not None and self._asked is not None:
+            observe(
+                Round(
+                    number,
+                    index,
+                    labels[index],
+                    self._asked.choice,
+                    before,
+                    self._belief.posterior,
+                    select_seconds=middle - begin,
+                    update_seconds=end - middle,
+                )
+            )
+        return index
+
     def _compiled(
         self, values: list[Any], codes: np.ndarray, count: int, retrain: bool
     ) -> tuple[list[int], list[Array]]:
@@ -284,13 +320,13 @@ class Learner:
         if isinstance(index, int):
             indices, labels = [index], [label]
         else:
-            indices, labels = _listed(index, "index"), _listed(label, "label")
+            indices, labels = as_list(index, "index"), as_list(label, "label")
         if len(indices) != len(labels):
             rule = f"must have one entry for each of {len(indices)} rows"
             raise InvalidArgument("label", rule, f"{len(labels)} labels")
         new: dict[int, Any] = {}
         for position, value in zip(indices, labels):
-            row = _row(position, len(self._pool))
+            row = as_row_number(position, len(self._pool))
             if isinstance(value, np.ndarray) and value.size != 1:
                 raise InvalidArgument("label", "must be one value for each row", value)
             value = value.item() if isinstance(value, np.generic | np.ndarray) else value
@@ -304,82 +340,17 @@ class Learner:
 
     def _known(self, row: int) -> tuple[Any, ScoreSummary | None, float | None, float]:
         """Of a row just before its label: law, scores, largest power, seconds of its selection."""
-        asked = self._asked
+        asked, belief = self._asked, self._belief
         if asked is None or row not in asked.choice.indices:
-            return self._law(row), None, None, 0.0
-        choice = asked.choice
-        place = int(np.searchsorted(choice.candidates, row))
-        summary = _summary(choice, place)
+            return induced_law(belief, self._features, row), None, None, 0.0
         if asked.told != len(self._journal):  # the belief has changed since
-            return self._law(row), summary, None, asked.seconds
-        if isinstance(choice.laws, ScalarPool):
-            law: Any = float(choice.laws.mean[place]), float(choice.laws.variance[place])
-        else:
-            law = self._law(row)
-        return law, summary, self._largest_power(choice), asked.seconds
-
-    def _law(self, row: int) -> Any:
-        """The induced law of a row under the present belief, as a journal entry holds it."""
-        laws = self._belief.push(self._features[row : row + 1])
-        if isinstance(laws, ScalarPool):
-            return float(laws.mean[0]), float(laws.variance[0])
-        return laws[0]
-
-    def _largest_power(self, choice: Choice) -> float:
-        """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2)."""
-        if choice.laws is not None:
-            return float(choice.laws.second_moment.max())
-        if self._radius is None:
-            self._radius = self._belief.radius(self._features)
-        posterior = self._belief.posterior
-        spread = float(np.linalg.norm(posterior.summed_covariance))
-        return self._radius**2 * (spread + float(np.sum(np.square(posterior.mean))))
-
-
-class _Asked:
-    """The last selection, and how many labels were known when it was made."""
-
-    __slots__ = ("choice", "seconds", "told")
-
-    def __init__(self, choice: Choice, told: int, seconds: float) -> None:
-        self.choice, self.told, self.seconds = choice, told, seconds
-
-
-def _summary(choice: Choice, place: int) -> ScoreSummary:
-    scores = choice.scores
-    chosen = float(scores[place])
-    runner_up = margin = None
-    if len(scores) > 1:
-        others = scores.copy()
-        others[place] = -np.inf
-        other = int(np.argmax(others))
-        runner_up, margin = int(choice.candidates[other]), chosen - float(others[other])
-    return ScoreSummary(
-        chosen, runner_up, margin, float(scores.mean()), float(scores.min()), len(scores)
-    )
-
-
-def _row(position: Any, rows: int) -> int:
-    try:
-        row = operator.index(position)
-    except TypeError:
-        raise InvalidArgument("index", "must be a row number", position) from None
-    if isinstance(position, bool | np.bool_) or not 0 <= row < rows:
-        raise InvalidArgument("index", f"must be a row number in 0..{rows - 1}", position)
-    return row
-
-
-def _listed(values: Any, argument: str) -> list[Any]:
-    """One value or a flat sequence of them as a list; text is one value."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        raise InvalidArgument(argument, "must have at most one axis", values) from None
-    if array.ndim > 1:
-        raise InvalidArgument(argument, "must have at most one axis", f"shape {array.shape}")
-    if array.ndim == 0 or isinstance(values, str | bytes):
-        return [values]
-    return list(values)
+            law = induced_law(belief, self._features, row)
+            return law, asked.summary(row), None, asked.seconds
+        if asked.choice.laws is None and self._radius is None:
+            self._radius = belief.radius(self._features)
+        power = asked.largest_power(belief, self._radius)
+        law = asked.law(belief, self._features, row)
+        return law, asked.summary(row), power, asked.seconds
 
 
 def _read_only_view(matrix: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Simulated runs: the compiled loop does what asking and telling does."""
+"""Simulated runs: the compiled loop and the observed one do what asking and telling does."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 
 from apm.belief import Belief
 from apm.learner import Learner
+from apm.learner_compiled import is_algorithm_1, known_codes
 from apm.posteriors import Laplace, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower
+from apm.rounds import Round
 from apm.selectors import (
     APM,
     BALD,
@@ -21,11 +23,10 @@ from apm.selectors import (
     Random,
     Selector,
 )
-from apm.simulation import is_algorithm_1, known_codes
 from channelcode.capacity.continuous import Continuous
 from channelcode.channels import Logistic, Probit
 from channelcode.errors import InvalidArgument
-from tests.apm.loops import data, run
+from tests.apm.loops import MODELS, data, labels_for, run
 
 
 def assert_same_run(first: Learner, second: Learner) -> None:
@@ -182,3 +183,68 @@ def test_labels_of_numpy_and_of_pandas_are_recorded_as_python_values():
         learner.run(labels, 5)
         assert [record.label for record in learner.history] == y[learner.labelled].tolist()
         assert {type(record.label) for record in learner.history} == {int}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_an_observer_sees_every_round_and_changes_nothing(model):
+    X = data()[0]
+    y = labels_for(X, model[1])
+    watched, loop = (Learner(X, model[0], seed=5) for _ in range(2))
+    rounds: list[Round] = []
+    watched.run(y, 6, observe=rounds.append)
+    run(loop, y, 6)
+    assert watched.labelled.tolist() == loop.labelled.tolist()
+    assert [seen.number for seen in rounds] == list(range(6))
+    assert [seen.index for seen in rounds] == watched.labelled.tolist()
+    assert [seen.label for seen in rounds] == y[watched.labelled].tolist()
+    for place, seen in enumerate(rounds):
+        assert seen.before.num_observations == place
+        assert seen.after.num_observations == place + 1
+        open_rows = np.setdiff1d(np.arange(len(X)), watched.labelled[:place])
+        np.testing.assert_array_equal(seen.choice.candidates, open_rows)
+        assert seen.choice.indices.tolist() == [seen.index]
+    assert rounds[-1].after is watched.belief.posterior
+
+
+def test_an_observed_run_is_the_compiled_one():
+    X, y = data(40)
+    watched, compiled = (Learner(X, VariationalLogistic(0.05), seed=0) for _ in range(2))
+    weights = []
+    watched.run(y, 20, observe=lambda seen: weights.append(seen.after.map))
+    result = compiled.run(y, 20, retrain=True)
+    assert_same_run(watched, compiled)
+    # both are Newton's to 1e-8 of the largest weight
+    assert result.weights is not None
+    np.testing.assert_allclose(np.array(weights), result.weights, rtol=1e-6, atol=1e-8)
+
+
+def test_the_clock_of_a_run_times_asking_and_telling_and_not_the_observer():
+    X, y = data()
+    ticks = iter(range(100))
+    rounds: list[Round] = []
+
+    def observe(seen: Round) -> None:
+        rounds.append(seen)
+        next(ticks)  # time that passes while the observer measures
+
+    Learner(X, VariationalLogistic(), Random(), seed=0).run(
+        y, 4, observe=observe, clock=lambda: float(next(ticks))
+    )
+    assert [(seen.select_seconds, seen.update_seconds) for seen in rounds] == [(1.0, 1.0)] * 4
+    assert next(ticks) == 16  # three readings and one observation for each round
+
+
+def test_an_error_of_the_observer_leaves_a_whole_learner():
+    X, y = data()
+    learner, loop = (Learner(X, VariationalLogistic(), Margin(), seed=0) for _ in range(2))
+
+    def stop(seen: Round) -> None:
+        if seen.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learner.run(y, 9, observe=stop)
+    assert len(learner.history) == 3
+    learner.run(y, 6)
+    run(loop, y, 9)
+    assert_same_run(learner, loop)

@@ -1,4 +1,8 @@
-"""Rounds of the loop with labels known beforehand, compiled where they are Algorithm 1."""
+"""The fast path of `Learner.run`: rounds of Algorithm 1 with known labels, as one compiled loop.
+
+It reads and makes posteriors by `state` and `from_state` alone, and gives the picks of the plain
+loop.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import numpy as np
 from apm.belief import Belief
 from apm.journal import Entry, ScoreSummary
 from apm.posteriors import VariationalLogistic
-from apm.posteriors.variational import MAP_TOL, MAX_STEPS, Solution
+from apm.posteriors.variational import MAP_TOL, MAX_STEPS
 from apm.power import SpectralPower
 from apm.selectors import APM, AllClasses, Parameters, Selector
 from apm.selectors.base import TIE_RTOL, TIE_SPREAD
@@ -75,22 +79,22 @@ def compiled_rounds(
     from apm._kernels.loop import run
 
     posterior = belief.posterior
-    held: Solution = posterior._solution
-    told = posterior.num_observations
-    room = told + count
-    design = np.empty((room, len(held.mean)))
+    state = posterior.state()
+    told, room = posterior.num_observations, posterior.num_observations + count
+    design = np.empty((room, state["design"].shape[1]))
     own_codes = np.empty(room, dtype=np.int64)
     weights, squares = np.empty(room), np.empty(room)
-    design[:told], own_codes[:told] = posterior.design, posterior.codes
-    weights[:told], squares[:told] = posterior.sample_weight, held.squares
-    mean, factor = np.array(held.mean), np.array(held.factor)
+    held = {"design": design, "codes": own_codes, "weights": weights, "squares": squares}
+    for name, array in held.items():
+        array[:told] = state[name]
+    mean, factor = np.array(state["mean"]), np.array(state["factor"])
     done, picks, runners, table, bound, steps, change = run(
         np.array(features, order="C"), codes, is_open.copy(), design, own_codes, weights, squares,
         posterior.precision, mean, factor, told, float(selector.radius or 0.0), count, TIE_RTOL,
-        TIE_SPREAD, float(posterior.tol), MAX_STEPS,  # type: ignore[attr-defined]
+        TIE_SPREAD, float(state["tol"]), MAX_STEPS,
     )  # fmt: skip
     maps = np.empty((done if retrain else 0, len(mean)))
-    start = np.array(posterior.map if retrain else held.map_start)
+    start = np.array(posterior.map if retrain else state["map_start"])
     seen = told + done
     reached = retrained(
         design[:seen], own_codes[:seen], weights[:seen], posterior.precision, start, maps
@@ -100,21 +104,13 @@ def compiled_rounds(
             belief, selector, features, is_open, codes, count=reached, retrain=retrain
         )
     if done:
-        best = np.array(maps[-1]) if retrain else start
         idle = np.flatnonzero(weights[:told] == 0.0)  # rows that take no part in the loop
         squares[idle] = ((design[idle] @ factor) ** 2).sum(axis=1) + (design[idle] @ mean) ** 2
-        arrays = (mean, factor, squares[:seen].copy(), best)
-        for array in arrays:
-            array.setflags(write=False)
-        solution = Solution(mean, factor, arrays[2], bound, steps, change, best)
-        posterior = posterior._evolve(
-            _design=design[:seen],
-            _codes=own_codes[:seen],
-            _weights=weights[:seen],
-            _solution=solution,
-        )
-        if retrain:
-            posterior._cache["map"] = best
+        state |= {name: array[:seen] for name, array in held.items()}
+        state |= {"mean": mean, "factor": factor, "evidence_bound": np.array(bound)}
+        state |= {"steps": np.array(steps), "change": np.array(change)}
+        state |= {"map_start": maps[-1] if retrain else start, "has_map": np.array(retrain)}
+        posterior = type(posterior).from_state(state)
     return Rounds(posterior, picks[:done], runners[:done], table[:done], maps)  # type: ignore[arg-type]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apm.rows import Rows
+from apm.rounds import Rows
 
 
 def test_one_row_is_an_integer_and_an_array():
