@@ -35,6 +35,7 @@ from channelcode.channels import (
     Derivatives,
     DiscreteChannel,
     Features,
+    Landmark,
     Lapse,
     Link,
     Logistic,
@@ -42,6 +43,7 @@ from channelcode.channels import (
     Probit,
     QuantisedGaussian,
     Softmax,
+    Tails,
     ZChannel,
     restrict,
 )
@@ -89,6 +91,8 @@ __all__ = [
     # channels
     "Channel",
     "Derivatives",
+    "Tails",
+    "Landmark",
     "Logistic",
     "Probit",
     "Cauchit",

@@ -19,6 +19,7 @@ from channelcode.channels.ordinal import Ordinal
 from channelcode.channels.probit import Probit
 from channelcode.channels.quantised import QuantisedGaussian
 from channelcode.channels.softmax import Softmax
+from channelcode.channels.tails import Landmark, Tails
 
 __all__ = [
     "BinaryErasure",
@@ -30,6 +31,7 @@ __all__ = [
     "Derivatives",
     "DiscreteChannel",
     "Features",
+    "Landmark",
     "Lapse",
     "Link",
     "Logistic",
@@ -37,6 +39,7 @@ __all__ = [
     "Probit",
     "QuantisedGaussian",
     "Softmax",
+    "Tails",
     "ZChannel",
     "restrict",
 ]

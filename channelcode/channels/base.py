@@ -14,6 +14,7 @@ from channelcode._numerics.differentiate import along_line
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array, Seed, as_generator, distribution, finite_array
+from channelcode.channels.tails import Tails
 from channelcode.errors import InvalidArgument
 
 
@@ -57,12 +58,22 @@ class Channel(ABC):
                 )
         if "log_prob" in cls.__dict__:
             cls.log_prob = _checked(cls.__dict__["log_prob"], checks_values=True)
+            if "tails" not in cls.__dict__:  # what a parent promised was about its own log_prob
+                cls.tails = Channel.tails
         if "derivatives" in cls.__dict__:
             cls.derivatives = _checked(cls.__dict__["derivatives"], checks_values=False)
 
     @property
     def inputs(self) -> Array | None:
         """The letters of a finite channel, `(n,)` or `(n, dim)`; None for a continuous one."""
+        return None
+
+    def tails(self) -> Tails | None:
+        """What the channel promises about every input (see `Tails`); None promises nothing.
+
+        A bound on a capacity needs a reason for inputs that no probe has seen. A channel that
+        declares its tails gives one; without it the result is proved for the probed range only.
+        """
         return None
 
     @abstractmethod

@@ -13,6 +13,7 @@ from channelcode._validation import Array, integer
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binary import binary_response
 from channelcode.channels.logistic import Logistic
+from channelcode.channels.tails import Landmark, Tails
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,32 @@ class Binomial(Channel):
             down = np.where(ones == self.trials, 0.0, (self.trials - ones) * pair[..., :1])
         return up + down
 
-    def log_prob(self, l: Any) -> Array:
+    def _log_law(self, pair: Array) -> Array:
+        """ln C(n, y) f^y (1 - f)^(n - y) from ln(1 - f), ln f on the last axis."""
         n, ones = self.trials, np.arange(self.trials + 1.0)
         choose = gammaln(n + 1.0) - gammaln(ones + 1.0) - gammaln(n - ones + 1.0)
+        return choose + self._combined(pair)
+
+    def log_prob(self, l: Any) -> Array:
         pair = self.link.log_prob(l)
-        combined = choose + self._combined(pair)
+        combined = self._log_law(pair)
         possible = np.isfinite(pair).all(axis=-1, keepdims=True)  # so -inf can only be overflow
         return np.where(possible, saturated(combined), combined)
+
+    def tails(self) -> Tails | None:
+        link = self.link.tails()
+        if link is None:
+            return None
+        # f^y (1 - f)^(n - y) rises up to f = y/n, then falls, within 1/sqrt(n) of f's own width
+        monotone = link.radius == 0.0
+        places = [Landmark(c, w / np.sqrt(self.trials)) for c, w in link.landmarks]
+        radius = 0.0 if monotone and self.trials == 1 else np.inf
+        limits = None
+        if link.limits is not None:
+            with np.errstate(divide="ignore"):
+                left, right = (np.exp(self._log_law(np.log(law))) for law in link.limits)
+            limits = (tuple(left.tolist()), tuple(right.tolist()))
+        return Tails(tuple(places), radius, limits, monotone)
 
     def derivatives(self, l: Any) -> Derivatives:
         inner = self.link.derivatives(l)

@@ -9,6 +9,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.tails import Tails, links
 
 
 def _log_cdf(l: Array) -> Array:
@@ -33,6 +34,9 @@ class Cauchit(Channel):
 
     def log_prob(self, l: Any) -> Array:
         return np.stack([_log_cdf(-l), _log_cdf(l)], axis=-1)
+
+    def tails(self) -> Tails:
+        return links(0.0, 1.0)
 
     def derivatives(self, l: Any) -> Derivatives:
         density = 1.0 / (np.pi * (1.0 + l * l))

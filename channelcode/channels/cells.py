@@ -9,7 +9,12 @@ from scipy.special import expit
 from channelcode._numerics.logspace import log1mexp, log_difference, saturated
 from channelcode._validation import Array, finite_array
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
+from channelcode.channels.cauchit import Cauchit
+from channelcode.channels.cloglog import Cloglog
+from channelcode.channels.features import Features
+from channelcode.channels.lapse import Lapse
 from channelcode.channels.logistic import Logistic
+from channelcode.channels.probit import Probit
 from channelcode.errors import InvalidArgument
 
 
@@ -22,6 +27,16 @@ def ordered_thresholds(thresholds: ArrayLike) -> tuple[float, ...]:
         shown = f"{float(cuts[where])!r} before {float(cuts[where + 1])!r}"
         raise InvalidArgument("thresholds", "must be strictly increasing", shown)
     return tuple(float(t) for t in cuts)
+
+
+def has_peaked_density(link: Channel) -> bool:
+    """Whether the slope of the response is known to rise, then fall, with its peak at a landmark.
+
+    Then so does the probability of every cell.
+    """
+    while isinstance(link, Lapse | Features) and type(link) in (Lapse, Features):
+        link = link.channel
+    return type(link) in (Logistic, Probit, Cauchit, Cloglog)
 
 
 def cell_log_prob(link: Channel, thresholds: tuple[float, ...], l: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from channelcode._numerics.logspace import LARGEST, log1mexp, saturated
 from channelcode._validation import Array
 from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.tails import Tails, links
 
 _SERIES_BELOW = -30.0  # there exp(l)^2 is below rounding, so ln(1 - exp(-exp l)) = l - exp(l)/2
 
@@ -37,6 +38,9 @@ class Cloglog(Channel):
         rate = _rate(l)
         event = np.where(l < _SERIES_BELOW, l - 0.5 * rate, log1mexp(-rate))
         return np.stack([saturated(-rate), event], axis=-1)
+
+    def tails(self) -> Tails:
+        return links(0.0, 1.0)
 
     def derivatives(self, l: Any) -> Derivatives:
         rate = _rate(l)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from channelcode._validation import Array, finite_array, integer, read_only
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
 from channelcode.channels.link import function_name
+from channelcode.channels.tails import Landmark, Tails
 from channelcode.errors import InvalidArgument
 
 
@@ -65,6 +66,22 @@ class Features(Channel):
 
     def log_prob(self, l: Any) -> Array:
         return self.channel.log_prob(self._mapped(l))
+
+    def tails(self) -> Tails | None:
+        """What a matrix keeps of the inner promise: a straight line maps to a straight line."""
+        inner = self.channel.tails()
+        if inner is None or self._matrix is None:
+            return None
+        if self.dim == 1 and self.channel.dim == 1:
+            return inner.moved(0.0, float(self._matrix[0, 0]))
+        size = float(np.linalg.norm(self._matrix, 2))
+        if size == 0.0:
+            return Tails((), 0.0, None, True)
+        if any(np.any(np.asarray(c) != 0.0) for c, _ in inner.landmarks):
+            return None if self.dim == 1 else Tails(turns_once=inner.turns_once)
+        zero = 0.0 if self.dim == 1 else (0.0,) * self.dim
+        places = tuple(Landmark(zero, w / size) for _, w in inner.landmarks)
+        return Tails(places, 0.0 if inner.radius == 0.0 else np.inf, None, inner.turns_once)
 
     def derivatives(self, l: Any) -> Derivatives:
         if self._matrix is None:

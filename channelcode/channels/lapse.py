@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from channelcode._validation import Array, probability
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binary import binary_response
+from channelcode.channels.tails import Tails
 from channelcode.errors import InvalidArgument
 
 
@@ -46,6 +47,14 @@ class Lapse(Channel):
         span = np.log1p(-(self.low + self.high))
         with np.errstate(divide="ignore", under="ignore"):
             return np.logaddexp(np.log(self._floors()), span + self.channel.log_prob(l))
+
+    def tails(self) -> Tails | None:
+        inner = self.channel.tails()
+        if inner is None or inner.limits is None:
+            return inner
+        share = 1.0 - self.low - self.high
+        down, up = (tuple(self._floors() + share * np.array(law)) for law in inner.limits)
+        return replace(inner, limits=(down, up))
 
     def derivatives(self, l: Any) -> Derivatives:
         inner = self.channel.derivatives(l)

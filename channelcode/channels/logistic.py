@@ -10,6 +10,7 @@ from scipy.special import expit, log_expit
 
 from channelcode._validation import Array
 from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.tails import Tails, links
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Logistic(Channel):
 
     def log_prob(self, l: Any) -> Array:
         return np.stack([log_expit(-l), log_expit(l)], axis=-1)
+
+    def tails(self) -> Tails:
+        return links(0.0, 1.0)
 
     def derivatives(self, l: Any) -> Derivatives:
         up, down = expit(l), expit(-l)

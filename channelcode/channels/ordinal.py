@@ -10,8 +10,14 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binary import binary_response
-from channelcode.channels.cells import cell_derivatives, cell_log_prob, ordered_thresholds
+from channelcode.channels.cells import (
+    cell_derivatives,
+    cell_log_prob,
+    has_peaked_density,
+    ordered_thresholds,
+)
 from channelcode.channels.logistic import Logistic
+from channelcode.channels.tails import Tails, cells
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,9 @@ class Ordinal(Channel):
 
     def log_prob(self, l: Any) -> Array:
         return cell_log_prob(self.link, self.thresholds, l)
+
+    def tails(self) -> Tails | None:
+        return cells(self.link.tails(), self.thresholds, peaked=has_peaked_density(self.link))
 
     def derivatives(self, l: Any) -> Derivatives:
         return cell_derivatives(self, self.link, np.asarray(self.thresholds), l)

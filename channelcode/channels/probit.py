@@ -11,6 +11,7 @@ from scipy.special import log_ndtr
 from channelcode._numerics.logspace import normal_hazard
 from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.tails import Tails, links
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Probit(Channel):
     def log_prob(self, l: Any) -> Array:
         z = l / self.scale
         return np.stack([log_ndtr(-z), log_ndtr(z)], axis=-1)
+
+    def tails(self) -> Tails:
+        return links(0.0, self.scale)
 
     def derivatives(self, l: Any) -> Derivatives:
         z = l / self.scale

@@ -9,6 +9,7 @@ from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel
 from channelcode.channels.cells import cell_log_prob, ordered_thresholds
 from channelcode.channels.probit import Probit
+from channelcode.channels.tails import Tails, cells
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class QuantisedGaussian(Channel):
     @property
     def num_outputs(self) -> int:
         return len(self.thresholds) + 1
+
+    def tails(self) -> Tails | None:
+        return cells(Probit(self.noise).tails(), self.thresholds, peaked=True)
 
     def log_prob(self, l: Any) -> Array:
         return cell_log_prob(Probit(self.noise), self.thresholds, l)

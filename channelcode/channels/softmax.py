@@ -9,6 +9,7 @@ import numpy as np
 
 from channelcode._validation import Array, integer
 from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.tails import Landmark, Tails
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Softmax(Channel):
         np.put_along_axis(others, top, 0.0, axis=-1)
         # the likeliest class is 1/(1 + others): log1p keeps its distance from certainty
         return below - np.log1p(others.sum(axis=-1, keepdims=True))
+
+    def tails(self) -> Tails:
+        # every ln p is concave, so along every line each p is turns once at most; where it turns
+        # depends on the direction, so that no radius holds for all rays
+        return Tails((Landmark((0.0,) * self.num_classes, 1.0),), turns_once=True)
 
     def derivatives(self, l: Any) -> Derivatives:
         p = self.prob(l)
