@@ -20,8 +20,8 @@ from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known
 from apm.posteriors.base import Posterior
 from apm.rounds import Asked, Round, Rows, Run, induced_law
 from apm.selectors import Explanation, Selector
-from apm.selectors.base import Indices
 from apm.selectors.default import default_selector
+from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
 

@@ -16,8 +16,8 @@ from apm.posteriors import VariationalLogistic
 from apm.posteriors.variational import MAP_TOL, MAX_STEPS
 from apm.power import SpectralPower
 from apm.selectors import APM, AllClasses, Parameters, Selector
-from apm.selectors.base import TIE_RTOL, TIE_SPREAD
-from apm.selectors.channels import as_choice
+from apm.selectors.matching.views import as_choice
+from apm.selectors.ranking import TIE_RTOL, TIE_SPREAD
 from channelcode._validation import Array
 from channelcode.channels import Logistic
 

@@ -10,7 +10,8 @@ import numpy as np
 from apm.belief import Belief
 from apm.journal import ScoreSummary
 from apm.posteriors.base import Posterior
-from apm.selectors.base import Choice, Indices
+from apm.selectors.base import Choice
+from apm.selectors.ranking import Indices
 from channelcode._validation import Array
 from channelcode.measures import ScalarPool
 

@@ -35,6 +35,8 @@ FAMILIES = (
     "apm/encoders",
     "apm/posteriors",
     "apm/selectors",
+    "apm/selectors/rules",
+    "apm/selectors/matching",
     "apm/experiments",
     "apm/adapters",
 )

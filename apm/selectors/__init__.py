@@ -1,19 +1,25 @@
-"""Selectors: which example to label next. One file each; what they share is in `base`."""
+"""Selectors: which example to label next.
 
-from apm.selectors.apm import APM, APMExploit, APMExplore
-from apm.selectors.bald import BALD
+`rules/` holds one file for each of the usual rules, `matching/` the APM family: views, messages,
+effective channel. What they share is here: `base` (choosing, batches), `ranking` (ties),
+`candidates` (laws), `draws`, `batch`, `explanation`, `default`.
+"""
+
 from apm.selectors.base import PoolSelector, Selector
-from apm.selectors.channels import AllClasses, ChannelChoice, ContestedPair
-from apm.selectors.entropy import Entropy
-from apm.selectors.epig import EPIG
 from apm.selectors.explanation import Explanation
-from apm.selectors.information_gain import InformationGain
-from apm.selectors.least_confidence import LeastConfidence
-from apm.selectors.margin import Margin
-from apm.selectors.max_variance import MaxVariance
-from apm.selectors.messages import Message, Parameters, Predictions
-from apm.selectors.random import Random
-from apm.selectors.uncertainty import Uncertainty
+from apm.selectors.matching.apm import APM
+from apm.selectors.matching.messages import Message, Parameters, Predictions
+from apm.selectors.matching.terms import APMExploit, APMExplore
+from apm.selectors.matching.views import AllClasses, ChannelChoice, ContestedPair
+from apm.selectors.rules.bald import BALD
+from apm.selectors.rules.entropy import Entropy
+from apm.selectors.rules.epig import EPIG
+from apm.selectors.rules.information_gain import InformationGain
+from apm.selectors.rules.least_confidence import LeastConfidence
+from apm.selectors.rules.margin import Margin
+from apm.selectors.rules.max_variance import MaxVariance
+from apm.selectors.rules.random import Random
+from apm.selectors.rules.uncertainty import Uncertainty
 
 __all__ = [
     "APM",

@@ -1,4 +1,4 @@
-"""What every selector shares: best index, ties, exclusion, greedy batches. They live here, once."""
+"""What every selector shares: choosing, exclusion of labelled rows, greedy batches."""
 
 from __future__ import annotations
 
@@ -7,25 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
-from apm.encoders import Linear
-from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.batch import condition
+from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, explain_choice
+from apm.selectors.ranking import Indices, best, ranking, remaining
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
-from channelcode.measures import Pool, ScalarPool
-
-Indices = NDArray[np.intp]
-
-# Two equal rows may differ in the last digits, as a matrix product rounds by position. Scores this
-# close are one score: part of the best score, and part of the largest (what rounding can do).
-TIE_RTOL = 1e-12
-TIE_SPREAD = 4 * float(np.finfo(np.float64).eps)
-SMALL = 1 << 16  # entries of a pool that is projected in one piece: half a mebibyte of float64
+from channelcode.measures import Pool
 
 
 @dataclass(frozen=True)
@@ -176,92 +168,3 @@ def _checked_pool(belief: Belief, X: ArrayLike, exclude: ArrayLike) -> tuple[Any
     if len(matrix) == 0:
         raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
     return matrix, remaining(len(matrix), exclude)
-
-
-def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
-    """The induced laws of some rows of a clean matrix: `push`, without its checks if possible."""
-    arrays = None
-    if isinstance(belief.encoder, Linear):
-        posterior = belief.posterior.sized(X.shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            if X.size <= SMALL:
-                arrays = posterior.project(X)
-            elif isinstance(posterior, ScalarGaussian):
-                arrays = _projected(posterior, X)
-            if arrays is not None and all(np.isfinite(array.sum()) for array in arrays):
-                if len(candidates) != len(X):
-                    return posterior.pool(tuple(array[candidates] for array in arrays))
-                return _held(*arrays) if X.size > SMALL else posterior.pool(arrays)
-    laws = belief.push(X)  # which says what is wrong with inputs out of range
-    return laws if len(candidates) == len(laws) else laws[candidates]
-
-
-def _projected(posterior: ScalarGaussian, X: Any) -> tuple[Array, Array]:
-    """Means and variances of a large pool, in pieces that stay in the cache."""
-    mean, variance = np.empty(len(X)), np.empty(len(X))
-    rows = SMALL * 8 // (X.shape[1] * X.itemsize) + 1
-    for start in range(0, len(X), rows):
-        part = slice(start, start + rows)
-        mean[part], variance[part] = posterior.project(X[part])
-    return mean, variance
-
-
-def _held(mean: Array, variance: Array) -> ScalarPool:
-    """The pool of finite arrays that nobody else holds, without copies."""
-    laws = object.__new__(ScalarPool)
-    mean.setflags(write=False)
-    variance.setflags(write=False)
-    laws._set(_mean=mean, _variance=variance)
-    return laws
-
-
-def best(scores: Array, count: int = 1, *, resolution: float = 0.0) -> Indices:
-    """The places of the `count` best scores, best first; ties go to the lowest place.
-
-    >>> best(np.array([1.0, 3.0, 3.0]), 2)
-    array([1, 2])
-    """
-    if count > 1:
-        return ranking(scores, resolution=resolution)[:count]
-    top = float(scores.max())
-    if not np.isfinite(top):
-        return np.array([int(scores.argmax())])
-    return np.array([int((scores >= top - _tie(scores, top, resolution)).argmax())])
-
-
-def ranking(scores: Array, *, resolution: float = 0.0) -> Indices:
-    """All places from the best score to the worst; within a tie from the lowest place up."""
-    order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
-    finite = np.isfinite(ordered)
-    if not finite.any():
-        return order
-    tolerance = _tie(scores, float(ordered[finite][0]), resolution)
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(ordered) < -tolerance
-    group = np.concatenate(([0], np.cumsum(steps)))
-    return order[np.lexsort((order, group))]
-
-
-def remaining(rows: int, exclude: ArrayLike) -> Indices:
-    """The rows that may be asked: all but the excluded ones (indices, or a mask over the rows)."""
-    out = np.asarray(exclude)
-    if out.size == 0:
-        return np.arange(rows)
-    if out.dtype == bool:
-        if out.shape != (rows,):
-            raise InvalidArgument("exclude", f"must have shape ({rows},)", f"shape {out.shape}")
-        return np.flatnonzero(~out)
-    if out.dtype.kind not in "iu":
-        raise InvalidArgument("exclude", "must hold row indices", f"dtype {out.dtype}")
-    if out.min() < 0 or out.max() >= rows:
-        raise InvalidArgument("exclude", f"must lie in 0..{rows - 1}", out.tolist())
-    keep = np.ones(rows, dtype=bool)
-    keep[out] = False
-    return np.flatnonzero(keep)
-
-
-def _tie(scores: Array, top: float, resolution: float) -> float:
-    lowest = float(scores.min())
-    spread = max(abs(lowest), abs(top)) if np.isfinite(lowest) else abs(top)
-    return resolution + TIE_RTOL * abs(top) + TIE_SPREAD * spread

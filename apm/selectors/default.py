@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from apm.belief import Belief
 from apm.power import PoolMaxPower
-from apm.selectors.apm import APM
-from apm.selectors.channels import ContestedPair
-from apm.selectors.messages import Predictions
+from apm.selectors.matching.apm import APM
+from apm.selectors.matching.messages import Predictions
+from apm.selectors.matching.views import ContestedPair
 from channelcode.channels import Softmax
 
 

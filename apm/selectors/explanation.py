@@ -9,8 +9,8 @@ import numpy as np
 
 from apm.belief import Belief
 from apm.power import PoolMaxPower
-from apm.selectors.channels import AllClasses, View
-from apm.selectors.target import decompose, target_input
+from apm.selectors.matching.target import decompose, target_input
+from apm.selectors.matching.views import AllClasses, View
 from channelcode._validation import Array
 from channelcode.measures import Pool
 

@@ -24,7 +24,7 @@ from apm.selectors import (
     MaxVariance,
     Uncertainty,
 )
-from apm.selectors.target import target_input
+from apm.selectors.matching.target import target_input
 from channelcode.channels import Logistic, Probit, Softmax
 from channelcode.information import information_gap_bound, mutual_information
 from channelcode.measures import DiscreteMeasure, Gaussian, ScalarPool

@@ -8,7 +8,7 @@ import pytest
 from apm._kernels.loop import COLUMNS, run, select
 from apm.power import FixedPower
 from apm.selectors import APM
-from apm.selectors.base import TIE_RTOL, TIE_SPREAD
+from apm.selectors.ranking import TIE_RTOL, TIE_SPREAD
 from tests.apm.given import given_belief
 from tests.kernel_checks import assert_matches_py_func
 

@@ -7,7 +7,7 @@ import pytest
 
 from apm import EPIG, Belief, VariationalLogistic
 from apm._kernels.sampled_gain import binary_epig, logistic_gain, negative_entropy
-from apm.selectors.information_gain import empirical_gain
+from apm.selectors.rules.information_gain import empirical_gain
 from channelcode.channels import Logistic
 from tests.kernel_checks import assert_matches_py_func
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from apm.belief import Belief
-from apm.selectors.blur import Blurred, bend, noise_table
-from apm.selectors.channels import ChannelChoice, View
-from apm.selectors.shared import shared_variance
-from apm.selectors.target import target_input
+from apm.selectors.matching.explained_variance import explained_share
+from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table
+from apm.selectors.matching.target import target_input
+from apm.selectors.matching.views import ChannelChoice, View
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Probit
 from channelcode.errors import InvalidArgument
@@ -33,7 +33,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Effective:
+class EffectiveChannel:
     """Candidates seen from targets x* (theory of the effective channel).
 
     With `rho^2` the part of the variance of L that the logits F at x* explain, what is not about F
@@ -66,7 +66,7 @@ class Effective:
             part = slice(start, start + count)
             pairs = None if view.pairs is None else view.pairs[part]
             piece = View(view.channel, view.laws[part], pairs, view.gain)
-            share = shared_variance(self.belief, self.rows[part], self.targets, piece)
+            share = explained_share(self.belief, self.rows[part], self.targets, piece)
             if self.pooled:
                 share = np.minimum(share @ self.weights, 1.0)[:, None]
             yield part, share
@@ -122,7 +122,7 @@ class Effective:
         levels, ratios = (column[::SPARSE] for column in table)
         constants = np.empty((len(levels), 3))
         for place, (level, k) in enumerate(zip(levels, ratios, strict=True)):
-            blurred = Blurred(self.view.channel, float(level))
+            blurred = NoisyInput(self.view.channel, float(level))
             target = target_input(blurred, power / k**2, solver=solver).input
             rho = line_constant(target.atoms, target.weights)
             constants[place] = k * target.mean, k * rho, k**2 * target.second_moment

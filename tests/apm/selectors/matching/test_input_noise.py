@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from apm._kernels.multiclass_effective import slope_moments
-from apm.selectors.blur import Blurred, bend, noise_table, slope
+from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table, slope
 from channelcode.capacity import Power, capacity
 from channelcode.channels import Cauchit, Logistic, Ordinal, Probit, Softmax
 from channelcode.errors import InvalidArgument
@@ -25,7 +25,7 @@ from tests.kernel_checks import assert_matches_py_func
 def test_blurred_logistic_by_quadrature(l: float, s: float) -> None:
     integral, _ = quad(lambda z: expit(l + s * z) * norm.pdf(z), -9, 9, epsabs=1e-13, limit=400)
     # eight deviations of the trapezoid rule leave out 1e-15
-    assert Blurred(Logistic(), s).prob(l)[1] == pytest.approx(integral, abs=1e-11)
+    assert NoisyInput(Logistic(), s).prob(l)[1] == pytest.approx(integral, abs=1e-11)
 
 
 @settings(max_examples=20, deadline=None)
@@ -33,7 +33,7 @@ def test_blurred_logistic_by_quadrature(l: float, s: float) -> None:
 def test_blurred_probit_is_a_probit(l: float, s: float, scale: float) -> None:
     wide = Probit(sqrt(scale**2 + s**2)).prob(l)
     # the rule is made for channels that bend over a unit of l, as the logistic does
-    np.testing.assert_allclose(Blurred(Probit(scale), s).prob(l), wide, atol=1e-7)
+    np.testing.assert_allclose(NoisyInput(Probit(scale), s).prob(l), wide, atol=1e-7)
 
 
 @pytest.mark.parametrize("s", [0.0, 0.5, 2.0, 8.0])
@@ -60,16 +60,16 @@ def test_slopes_fall_with_the_noise(channel) -> None:
 @pytest.mark.parametrize(("s", "power"), [(0.7, 0.5), (2.0, 9.0)])
 def test_blurred_logistic_is_still_best_used_with_two_atoms(s: float, power: float) -> None:
     """What lets `exact` keep B_sqrt(P) for the logistic channel."""
-    result = capacity(Blurred(Logistic(), s), Power(power))
+    result = capacity(NoisyInput(Logistic(), s), Power(power))
     atoms = result.input.atoms
     np.testing.assert_allclose(np.abs(atoms[result.input.weights > 1e-6]), sqrt(power), rtol=1e-3)
 
 
 def test_blurring_a_vector_channel_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="scalar"):
-        Blurred(Softmax(3), 1.0)
+        NoisyInput(Softmax(3), 1.0)
     with pytest.raises(InvalidArgument, match="deviation"):
-        Blurred(Logistic(), -1.0)
+        NoisyInput(Logistic(), -1.0)
 
 
 def test_moments_kernel() -> None:

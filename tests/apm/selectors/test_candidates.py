@@ -11,7 +11,7 @@ from apm.belief import Belief
 from apm.encoders import Affine
 from apm.posteriors import Laplace, VariationalLogistic
 from apm.selectors import APM, BALD, InformationGain, MaxVariance, Uncertainty
-from apm.selectors.base import SMALL, candidate_laws
+from apm.selectors.candidates import SMALL, candidate_laws
 from channelcode.channels import Softmax
 from channelcode.errors import InvalidArgument
 

@@ -46,7 +46,7 @@ def test_epig_in_pieces_is_epig_in_one(monkeypatch):
     belief, X = three_classes()
     selector = EPIG(samples=20, num_targets=5)
     whole = selector.scores(belief, X, rng=9)
-    monkeypatch.setattr("apm.selectors.epig.CHUNK_ENTRIES", 100)
+    monkeypatch.setattr("apm.selectors.rules.epig.CHUNK_ENTRIES", 100)
     np.testing.assert_allclose(selector.scores(belief, X, rng=9), whole, rtol=1e-12)
 
 

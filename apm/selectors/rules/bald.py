@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from apm.belief import Belief
-from apm.selectors.base import Indices, PoolSelector, Selector
-from apm.selectors.information_gain import sampled_gain
+from apm.selectors.base import PoolSelector, Selector
+from apm.selectors.ranking import Indices
+from apm.selectors.rules.information_gain import sampled_gain
 from channelcode._numerics.logspace import LOG_TWO, plogp
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Channel, Logistic, Probit

@@ -11,7 +11,7 @@ from apm.belief import Belief
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
 from apm.selectors import APM, AllClasses, ContestedPair, Parameters, Predictions
-from apm.selectors.channels import contested, pair_laws
+from apm.selectors.matching.views import contested, pair_laws
 from channelcode.channels import Logistic, Ordinal, Probit, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, FullPool, Gaussian, ScaledPool

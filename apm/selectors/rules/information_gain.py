@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from apm.selectors.base import Indices, PoolSelector, Selector
+from apm.selectors.base import PoolSelector, Selector
 from apm.selectors.draws import drawn_inputs
+from apm.selectors.ranking import Indices
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Channel, Logistic

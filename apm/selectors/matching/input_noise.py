@@ -19,14 +19,14 @@ GRID = 33  # noise levels of a table, equally spaced in asinh(s)
 
 
 @dataclass(frozen=True)
-class Blurred(Channel):
+class NoisyInput(Channel):
     """A scalar channel whose input has Gaussian noise: `p(y|l) = E[W(y | l + s Z)]`.
 
     The channel from a message F to the label, when L = F + noise of deviation s (theory of the
     effective channel). Quadrature; exact to about 1e-10 for smooth channels and s up to 30.
 
-    >>> Blurred(Logistic(), 0.0).prob(1.0).round(4), Blurred(Logistic(), 2.0).prob(1.0).round(4)
-    (array([0.2689, 0.7311]), array([0.3523, 0.6477]))
+    >>> [NoisyInput(Logistic(), s).prob(1.0).round(4).tolist() for s in (0.0, 2.0)]
+    [[0.2689, 0.7311], [0.3523, 0.6477]]
     """
 
     channel: Channel

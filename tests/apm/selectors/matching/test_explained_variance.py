@@ -8,8 +8,8 @@ import pytest
 from apm.belief import Belief
 from apm.posteriors import Bohning, DiagonalHessian, Laplace, Sampled
 from apm.selectors import AllClasses, ContestedPair
-from apm.selectors.channels import View
-from apm.selectors.shared import shared_variance
+from apm.selectors.matching.explained_variance import explained_share
+from apm.selectors.matching.views import View
 from channelcode.channels import Softmax
 from channelcode.errors import InvalidArgument
 from tests.apm.given import given_belief, three_classes
@@ -23,7 +23,7 @@ def test_on_the_line_it_is_the_squared_correlation(rng):
     root = rng.normal(size=(3, 3))
     belief = given_belief(rng.normal(size=3), root @ root.T)
     X, targets = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
-    found = shared_variance(belief, X, targets, view_of(belief, X))
+    found = explained_share(belief, X, targets, view_of(belief, X))
     joint = np.vstack([X, targets]) @ root
     covariance = joint @ joint.T
     deviation = np.sqrt(np.diag(covariance))
@@ -34,7 +34,7 @@ def test_on_the_line_it_is_the_squared_correlation(rng):
 def test_a_candidate_explains_itself_and_nothing_explains_a_constant(rng):
     belief = given_belief([0.3, 0.1], np.diag([1.0, 4.0]))
     X = np.array([[1.0, 2.0], [0.0, 0.0], [-3.0, -6.0]])
-    found = shared_variance(belief, X, X, view_of(belief, X))
+    found = explained_share(belief, X, X, view_of(belief, X))
     np.testing.assert_allclose(found, [[1, 0, 1], [0, 0, 0], [1, 0, 1]], atol=1e-12)
 
 
@@ -43,7 +43,7 @@ def test_bohnings_product_cancels(rng):
     X = rng.normal(size=(9, 2))
     belief = Belief(Bohning(3, 0.5).fit(X, np.arange(9) % 3))
     inner = belief.posterior.covariance.inner
-    found = shared_variance(belief, X, X[:4], view_of(belief, X))
+    found = explained_share(belief, X, X[:4], view_of(belief, X))
     cross = X @ inner @ X[:4].T
     own = np.einsum("ni,ij,nj->n", X, inner, X)
     np.testing.assert_allclose(found, cross**2 / np.outer(own, own[:4]), rtol=1e-9)
@@ -53,7 +53,7 @@ def test_draws_give_the_squared_correlation_of_the_draws(rng):
     pytest.importorskip("polyagamma")
     X = rng.normal(size=(6, 2))
     belief = Belief(Sampled(samples=80, burn_in=10).fit(X, np.arange(6) % 2))
-    found = shared_variance(belief, X, X[:3], view_of(belief, X))
+    found = explained_share(belief, X, X[:3], view_of(belief, X))
     inputs = X @ belief.posterior.samples.T  # type: ignore[attr-defined]
     np.testing.assert_allclose(found, np.corrcoef(inputs)[:, :3] ** 2, rtol=1e-9)
 
@@ -65,7 +65,7 @@ def test_a_diagonal_covariance_takes_the_general_way(intercept, rng):
     posterior = Laplace(Softmax(3), 0.5, structure=DiagonalHessian(), intercept=intercept)
     belief = Belief(posterior.fit(X, np.arange(9) % 3))
     view = view_of(belief, X)
-    found = shared_variance(belief, X, X[:2], view)
+    found = explained_share(belief, X, X[:2], view)
     rows = np.hstack([X, np.ones((9, 1))]) if intercept else X
     variances = np.asarray(belief.posterior.covariance.variances)
     centre = np.eye(3) - 1 / 3
@@ -87,4 +87,4 @@ def test_a_diagonal_covariance_takes_the_general_way(intercept, rng):
 def test_a_full_covariance_without_a_pair_is_refused():
     belief, X = three_classes()
     with pytest.raises(InvalidArgument, match=r"ContestedPair\(\)"):
-        shared_variance(belief, X, X[:2], AllClasses().view(belief, belief.push(X)))
+        explained_share(belief, X, X[:2], AllClasses().view(belief, belief.push(X)))

@@ -15,7 +15,7 @@ from apm.selectors import (
     MaxVariance,
     Uncertainty,
 )
-from apm.selectors.target import paper_utility, two_atom_constant
+from apm.selectors.matching.target import paper_utility, two_atom_constant
 from channelcode.measures import ScalarPool
 from tests.apm.given import given_belief
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
 from apm.power import PowerPolicy, SpectralPower
-from apm.selectors.base import Indices, PoolSelector, candidate_laws
-from apm.selectors.channels import View, as_choice
-from apm.selectors.messages import Message, Parameters
-from apm.selectors.target import (
-    TWO_ATOMS,
-    decompose,
-    exploitation,
-    has_two_atoms,
-    target_input,
-    two_atom_constant,
-)
+from apm.selectors.base import PoolSelector
+from apm.selectors.candidates import candidate_laws
+from apm.selectors.matching.messages import Message, Parameters
+from apm.selectors.matching.views import View, as_choice
+from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, non_negative
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
@@ -108,38 +100,3 @@ class APM(Matching):
         laws = candidate_laws(belief, X, candidates)
         scores = self.message.scores(self, belief, X, candidates, self.view(belief, laws))
         return self._checked(scores, len(laws)), laws
-
-
-@dataclass(frozen=True)
-class APMExploit(Matching):
-    """APM's first term alone: `-|m_x - m_T|^2`, the paper's APM-LR-U (appendix, "failure modes").
-
-    >>> from apm import Belief, FixedPower, VariationalLogistic
-    >>> belief = Belief(VariationalLogistic().fit([[1.0], [-2.0]], [1, 0]))
-    >>> int(APMExploit().select(belief, [[3.0], [-1.0], [2.0]])[0])
-    1
-    """
-
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        if self.solver is None and has_two_atoms(belief.channel, laws):
-            return -(laws.mean**2)  # the mean of B_sqrt(P) is zero
-        power = self.budget(belief, X, laws=laws)
-        target = target_input(belief.channel, power, solver=self.solver)
-        return -exploitation(laws, target.input)
-
-
-@dataclass(frozen=True)
-class APMExplore(Matching):
-    """APM's second term alone: `-W2^2(p_L - m, p*_L - m*)`, the paper's APM-LR-V.
-
-    For logistic regression `-(sigma - sqrt(2P/pi))^2`, less the constant of `APM`, so that the
-    scores of `APMExploit` and `APMExplore` add up to those of `APM`.
-    """
-
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        power = self.budget(belief, X, laws=laws)
-        if self.solver is None and has_two_atoms(belief.channel, laws):
-            spread = np.sqrt(laws.total_variance) - TWO_ATOMS * sqrt(power)
-            return -(spread**2) - two_atom_constant(power)
-        target = target_input(belief.channel, power, solver=self.solver)
-        return -decompose(laws, target.input)[1]

@@ -10,7 +10,7 @@ from apm.belief import Belief
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariance import KroneckerCovariance
 from apm.posteriors.gaussian import ScalarGaussian
-from apm.selectors.channels import View
+from apm.selectors.matching.views import View
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
@@ -18,7 +18,7 @@ from channelcode.measures import EmpiricalPool
 RANK_RTOL = 1e-10  # eigenvalues this far below the largest are the direction a softmax ignores
 
 
-def shared_variance(belief: Belief, X: Any, targets: Any, view: View) -> Array:
+def explained_share(belief: Belief, X: Any, targets: Any, view: View) -> Array:
     """rho^2 of every candidate and target, `(n, t)` in [0, 1].
 
     rho^2 is the part of the variance of the candidate's input L that the posterior explains by the

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from apm.belief import Belief
-from apm.selectors.label_probabilities import LabelSelector
+from apm.selectors.rules.label_probabilities import LabelSelector
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed
 

@@ -9,7 +9,7 @@ import pytest
 from apm.belief import Belief
 from apm.posteriors import Sampled
 from apm.selectors import BALD, InformationGain
-from apm.selectors.bald import closed_gain
+from apm.selectors.rules.bald import closed_gain
 from channelcode.channels import Cloglog, Probit
 from channelcode.measures import ScalarPool
 from tests.apm.given import given_belief, three_classes

@@ -15,7 +15,7 @@ from apm.learner import Learner
 from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower
 from apm.selectors import APM, AllClasses, ContestedPair, Predictions
-from apm.selectors.shared import shared_variance
+from apm.selectors.matching.explained_variance import explained_share
 from channelcode.channels import Cauchit, Link, Probit, Softmax
 from channelcode.errors import InvalidArgument
 from tests.apm.given import Given
@@ -93,7 +93,7 @@ def test_shares_of_any_covariance_by_conditioning(seed: int) -> None:
     belief = Belief(Laplace(Softmax(3), 0.5).fit(X[: len(y)], y))
     view = ContestedPair().view(belief, belief.push(X))
     targets = X[:2]
-    share = shared_variance(belief, X, targets, view)
+    share = explained_share(belief, X, targets, view)
     covariance = np.asarray(belief.posterior.covariance)
     assert view.pairs is not None
     for row, (first, second) in enumerate(view.pairs):
@@ -108,12 +108,12 @@ def test_shares_of_any_covariance_by_conditioning(seed: int) -> None:
 
 
 def test_kronecker_shares_agree_with_the_general_route() -> None:
-    from apm.selectors.shared import _pair_share
+    from apm.selectors.matching.explained_variance import _pair_share
 
     X, y = data(5, 4)
     belief = Belief(Bohning(4, 0.5).fit(X[: len(y)], y))
     view = ContestedPair().view(belief, belief.push(X))
-    fast = shared_variance(belief, X, X[:6], view)
+    fast = explained_share(belief, X, X[:6], view)
     general = _pair_share(belief.posterior, X, X[:6], view)
     np.testing.assert_allclose(fast, general, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(np.diag(fast[:6]), 1.0, rtol=1e-12)

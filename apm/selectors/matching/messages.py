@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
-from apm.selectors.channels import View
-from apm.selectors.target import has_two_atoms, target_input, two_atom_scores
+from apm.selectors.matching.target import has_two_atoms, target_input, two_atom_scores
+from apm.selectors.matching.views import View
 from channelcode._validation import Array, integer
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from apm.selectors.apm import APM
+    from apm.selectors.matching.apm import APM
 
 
 class Message(ABC):
@@ -106,8 +106,8 @@ class Predictions(Message):
         return matrix[np.sort(rows)]
 
     def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
-        from apm.selectors.channels import as_choice
-        from apm.selectors.effective import Effective, stakes
+        from apm.selectors.matching.effective_channel import EffectiveChannel, stakes
+        from apm.selectors.matching.views import as_choice
 
         belief = belief.sized(X)
         targets = self.drawn(X)
@@ -117,7 +117,7 @@ class Predictions(Message):
             weights = stakes(choice, belief, targets)
         else:
             weights = np.full(len(targets), 1.0 / len(targets))
-        effective = Effective(
+        effective = EffectiveChannel(
             belief, view, rows, targets, weights, exact=self.exact, pooled=self.pooled
         )
         moments, table = effective.moments()

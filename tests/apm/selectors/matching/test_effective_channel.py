@@ -13,17 +13,17 @@ from apm.belief import Belief
 from apm.posteriors import Bohning
 from apm.power import PoolMaxPower, SpectralWithMean
 from apm.selectors import AllClasses, ContestedPair
-from apm.selectors import effective as module
-from apm.selectors.blur import slope
-from apm.selectors.effective import (
-    Effective,
+from apm.selectors.matching import effective_channel as module
+from apm.selectors.matching.effective_channel import (
+    EffectiveChannel,
     correlation,
     noise_variance,
     scalar_channel,
     slopes_at,
     stakes,
 )
-from apm.selectors.target import target_input
+from apm.selectors.matching.input_noise import slope
+from apm.selectors.matching.target import target_input
 from channelcode.channels import Cauchit, Cloglog, Logistic, Probit
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, ScalarPool, ScaledPool
@@ -42,7 +42,7 @@ def on_the_line(rng: np.random.Generator, channel=None, **options):
     variance = np.einsum("ni,ij,nj->n", X, covariance, X)
     theirs = np.einsum("ni,ij,nj->n", targets, covariance, targets)
     share = (X @ covariance @ targets.T) ** 2 / np.outer(variance, theirs)
-    return Effective(belief, view, X, targets, WEIGHTS, **options), X @ mean, variance, share
+    return EffectiveChannel(belief, view, X, targets, WEIGHTS, **options), X @ mean, variance, share
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -166,7 +166,7 @@ def test_budget_is_valid_in_the_channels_own_units(power) -> None:
     view = ContestedPair().view(belief, belief.push(X))
     weights = stakes(ContestedPair(), belief, X[:5])
     for pooled in (False, True):
-        effective = Effective(belief, view, X, X[:5], weights, pooled=pooled)
+        effective = EffectiveChannel(belief, view, X, X[:5], weights, pooled=pooled)
         laws = effective.laws(effective.moments()[0])
         budget = type(view)(view.channel, laws, None, view.gain).budget(
             power, belief, X, radius=None

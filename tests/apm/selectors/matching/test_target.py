@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from apm.selectors.target import (
+from apm.selectors.matching.target import (
     decompose,
     exploitation,
     has_two_atoms,

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from apm.selectors import InformationGain
 from apm.selectors.draws import parameter_draws
-from apm.selectors.information_gain import empirical_gain, plogp_sum
+from apm.selectors.rules.information_gain import empirical_gain, plogp_sum
 from channelcode.channels import Cloglog, Logistic, Probit, Softmax
 from tests.apm.given import entropy_bits, given_belief, three_classes
 

@@ -57,7 +57,7 @@ def paper_utility(laws: ScalarPool, power: float) -> Array:
     >>> paper_utility(ScalarPool([1.0, 2.0], [2.0, 2.0]), pi).round(6)
     array([-1., -4.])
     """
-    return -(laws.mean**2) - (np.sqrt(laws.variance) - TWO_ATOMS * sqrt(power)) ** 2
+    return two_atom_scores(laws, power) + two_atom_constant(power)
 
 
 def exploitation(laws: Pool, target: DiscreteMeasure) -> Array:

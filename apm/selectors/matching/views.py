@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apm.belief import Belief
-from apm.power import PowerPolicy, SpectralPower, SpectralWithMean
+from apm.power import Candidates, PowerPolicy
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Softmax
 from channelcode.errors import InvalidArgument
@@ -38,8 +38,7 @@ class View:
         A spectral budget bounds the belief's own input, so it is multiplied by `gain`; the pool's
         maximum is taken over the laws of this view; a fixed budget is in this channel's units.
         """
-        power = policy.power(belief, X, radius=radius, pool=self.laws)
-        return self.gain * power if isinstance(policy, SpectralPower | SpectralWithMean) else power
+        return policy.amount(Candidates(belief, X, radius, self.laws, self.gain))
 
 
 class ChannelChoice(ABC):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from apm.selectors.label_probabilities import LabelSelector
+from apm.selectors.rules.label_probabilities import LabelSelector
 from channelcode._validation import Array, Seed
 
 

@@ -1,0 +1,1 @@
+"""The usual rules, one file each; those that read label probabilities share one base."""
