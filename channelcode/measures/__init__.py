@@ -3,9 +3,9 @@
 from channelcode.measures.base import Measure
 from channelcode.measures.discrete import DiscreteMeasure
 from channelcode.measures.empirical import Empirical
+from channelcode.measures.empirical_pool import EmpiricalPool
 from channelcode.measures.gaussian import Gaussian
 from channelcode.measures.pool import (
-    EmpiricalPool,
     FullPool,
     GaussianPool,
     Pool,

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from channelcode._validation import Array, finite_array, read_only
 from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable, Measure, affine_map
-from channelcode.measures.empirical import Empirical
 from channelcode.measures.gaussian import Gaussian, factor_of, gram, positive_semidefinite
 
 
@@ -162,15 +161,32 @@ class ScalarPool(GaussianPool):
         return ScalarPool(self._mean[index], self._variance[index])
 
 
-class ScaledPool(GaussianPool):
+class SpacePool(GaussianPool):
+    """Gaussians in R^k, whose means are kept as `(n, k)` also where k is one."""
+
+    __slots__ = ("_mean",)
+    _mean: Array
+
+    def __len__(self) -> int:
+        return len(self._mean)
+
+    @property
+    def dim(self) -> int:
+        return self._mean.shape[1]
+
+    @property
+    def mean(self) -> Array:
+        return self._mean[:, 0] if self.dim == 1 else self._mean
+
+
+class ScaledPool(SpacePool):
     """Gaussians N(m_x, c_x A) in R^k with one shape A: `mean (n, k)`, `scale (n,)`, `shape (k, k)`.
 
     >>> ScaledPool([[0.0, 0.0], [1.0, 0.0]], [1.0, 4.0], [[1.0, 0.0], [0.0, 2.0]]).second_moment
     array([ 3., 13.])
     """
 
-    __slots__ = ("_mean", "_scale", "_shape")
-    _mean: Array
+    __slots__ = ("_scale", "_shape")
     _scale: Array
     _shape: Array
 
@@ -187,17 +203,6 @@ class ScaledPool(GaussianPool):
                 "shape", f"must be {centre.shape[1]} x {centre.shape[1]}", f"shape {form.shape}"
             )
         self._set(_mean=read_only(centre), _scale=read_only(factor), _shape=read_only(form))
-
-    def __len__(self) -> int:
-        return len(self._mean)
-
-    @property
-    def dim(self) -> int:
-        return self._mean.shape[1]
-
-    @property
-    def mean(self) -> Array:
-        return self._mean[:, 0] if self.dim == 1 else self._mean
 
     @property
     def scale(self) -> Array:
@@ -234,11 +239,14 @@ class ScaledPool(GaussianPool):
         return ScaledPool(self._mean[index], self._scale[index], self._shape)
 
 
-class FullPool(GaussianPool):
-    """Gaussians with a covariance each: `mean (n, k)`, `covariance (n, k, k)`."""
+class FullPool(SpacePool):
+    """Gaussians with a covariance each: `mean (n, k)`, `covariance (n, k, k)`.
 
-    __slots__ = ("_covariance", "_mean")
-    _mean: Array
+    >>> FullPool([[0.0, 1.0]], [[[1.0, 0.0], [0.0, 2.0]]]).second_moment
+    array([4.])
+    """
+
+    __slots__ = ("_covariance",)
     _covariance: Array
 
     def __init__(self, mean: ArrayLike, covariance: ArrayLike) -> None:
@@ -251,17 +259,6 @@ class FullPool(GaussianPool):
             )
         spread = positive_semidefinite("covariance", spread)
         self._set(_mean=read_only(centre), _covariance=read_only(spread))
-
-    def __len__(self) -> int:
-        return len(self._mean)
-
-    @property
-    def dim(self) -> int:
-        return self._mean.shape[1]
-
-    @property
-    def mean(self) -> Array:
-        return self._mean[:, 0] if self.dim == 1 else self._mean
 
     @property
     def covariance(self) -> Array:
@@ -276,51 +273,6 @@ class FullPool(GaussianPool):
 
     def _take(self, index: Any) -> FullPool:
         return FullPool(self._mean[index], self._covariance[index])
-
-
-class EmpiricalPool(Pool):
-    """Equally weighted samples of n candidates: `(n, s)` on the line, `(n, s, k)` in R^k."""
-
-    __slots__ = ("_samples",)
-    _samples: Array
-
-    def __init__(self, samples: ArrayLike) -> None:
-        draws = finite_array("samples", samples, ndim=(2, 3))
-        self._set(_samples=read_only(draws[:, :, None] if draws.ndim == 2 else draws))
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    @property
-    def dim(self) -> int:
-        return self._samples.shape[2]
-
-    @property
-    def samples(self) -> Array:
-        """The samples: `(n, s)` on the line, `(n, s, k)` in R^k."""
-        return self._samples[:, :, 0] if self.dim == 1 else self._samples
-
-    @property
-    def mean(self) -> Array:
-        mean = self._samples.mean(axis=1)
-        return mean[:, 0] if self.dim == 1 else mean
-
-    @property
-    def total_variance(self) -> Array:
-        return self._samples.var(axis=1).sum(axis=1)
-
-    def project(self, direction: ArrayLike) -> EmpiricalPool:
-        """The samples on the line of <direction, L>; the direction is used as given."""
-        vector = finite_array("direction", direction, ndim=(0, 1)).reshape(-1)
-        if vector.shape[0] != self.dim:
-            raise InvalidArgument("direction", f"must have length {self.dim}", vector.shape[0])
-        return EmpiricalPool(self._samples @ vector)
-
-    def _one(self, index: int) -> Empirical:
-        return Empirical(self._samples[index])
-
-    def _take(self, index: Any) -> EmpiricalPool:
-        return EmpiricalPool(self._samples[index])
 
 
 def gaussian_pool(mean: ArrayLike, covariance: ArrayLike) -> GaussianPool:

@@ -60,6 +60,9 @@ def nearest(pool: Pool | Sequence[Measure], target: Measure, *, k: int = 1) -> N
         raise InvalidArgument("k", f"must be at most the {len(candidates)} candidates", k)
     if isinstance(candidates, Pool):
         check_dimension("target", target, candidates.dim)
+    weighted = isinstance(candidates, EmpiricalPool) and not candidates.equally_weighted
+    if weighted:
+        return _all(w2_squared(candidates, target), count)
     if isinstance(target, DiscreteMeasure) and isinstance(candidates, FullPool | EmpiricalPool):
         reduced = reduce_target(target)
         if reduced.rank >= 2 and isinstance(candidates, FullPool):

@@ -52,7 +52,7 @@ def w2_squared(pool: Pool | Sequence[Measure], target: Measure) -> Array:
     check_dimension("target", target, candidates.dim)
     if not isinstance(target, DiscreteMeasure):
         return np.array([w2(law, target).squared for law in candidates])
-    if isinstance(candidates, EmpiricalPool):
+    if isinstance(candidates, EmpiricalPool) and candidates.equally_weighted:
         return _samples(candidates, target)
     if isinstance(candidates, GaussianPool):
         if candidates.dim == 1:
