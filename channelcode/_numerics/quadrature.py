@@ -83,11 +83,16 @@ def gauss_hermite(count: int) -> tuple[Array, Array]:
 
 
 class AveragedDivergence(NamedTuple):
-    """E D(W || q) in nats with q = E W, its estimated error, and q."""
+    """E D(W || q) in nats with q = E W, its estimated error, and q.
+
+    The error is that of the rule for what its nodes have seen; features of W narrower than
+    `resolution` may have been missed (zero: W declared where it bends).
+    """
 
     nats: float
     error: float
     output: Array
+    resolution: float = 0.0
 
 
 def averaged_divergence(log_rows: Callable[[Array], Array], edges: Array) -> AveragedDivergence:

@@ -10,7 +10,6 @@ from channelcode._numerics.lipschitz import steepest_in_space, steepest_on_line
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array
 from channelcode.channels import Channel
-from channelcode.information.line import landmarks
 from channelcode.measures import DiscreteMeasure, Gaussian
 
 
@@ -84,9 +83,11 @@ class _ArcLength:
 def _search_grid(
     channel: Channel, measure: Gaussian | DiscreteMeasure, target: DiscreteMeasure
 ) -> Array:
-    marks = landmarks(channel)
+    promise = channel.tails()
     scales = np.geomspace(1e-4, 1e4, 400)
-    around = (marks[:, None] + np.concatenate([-scales, [0.0], scales])).ravel()
+    around = np.concatenate([-scales, [0.0], scales])
+    if promise is not None:
+        around = np.concatenate([around, promise.resolving_inputs(1e6)])
     sigma = float(np.sqrt(measure.covariance))
     span = measure.mean + sigma * np.linspace(-10.0, 10.0, 2001)
     return np.concatenate([np.linspace(-60.0, 60.0, 12001), around, span, target.atoms])

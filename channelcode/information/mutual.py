@@ -11,6 +11,7 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._numerics.quadrature import AveragedDivergence
 from channelcode._validation import Array, Seed, integer
 from channelcode.channels import Channel, Softmax
+from channelcode.channels.rows import checked_log_prob
 from channelcode.errors import InvalidArgument
 from channelcode.information.line import directed_information, scalar_information
 from channelcode.information.pool import scalar_pool_information
@@ -44,11 +45,17 @@ def mutual_information(
 
     - `DiscreteMeasure`, `Empirical`, `EmpiricalPool`: the finite sum, exact to rounding.
     - `Gaussian` on the line, `ScalarPool`: deterministic quadrature; the error is estimated and
-      below 1e-10 bits for standard deviations from 1e-6 to 1e3.
+      below 1e-10 bits for standard deviations from 1e-6 to 1e3. The estimate is about what the
+      nodes have seen. A channel that declares its bends (`Channel.tails`, as all of the library's
+      do) is seen whole and `.resolution` is zero; in a black box, features narrower than
+      `.resolution` may be missed.
     - `Gaussian` in R^k, `ScaledPool`, `FullPool`: `num_points` quasi-Monte Carlo points (by default
       65536 for one law, 4096 shared by a pool's), drawn with `rng`; the error is four standard
       errors of 16 replicates. A law of rank one is a line and needs no sampling, nor do two
-      softmax classes or a linear feature map to the line.
+      softmax classes or a linear feature map to the line. `.resolution` is infinite: features
+      of any width may lie between the points, and then the error knows nothing of them.
+
+    Rows of a user's channel that are not laws are refused, with the input and the sum.
 
     The value is an average of divergences from the output law that belongs to it: never negative,
     and never above min(H(Y), log |Y|) (rounding beyond those two ends is cut off, nothing else).
@@ -84,23 +91,28 @@ def mutual_information(
     raise InvalidArgument("measure", "must be discrete, empirical or Gaussian", measure)
 
 
-def _single(found: AveragedDivergence | tuple[Any, Any, Any]) -> Information:
-    nats, error, output = (np.ravel(part) for part in found)
+def _single(found: Any, resolution: float = 0.0) -> Information:
+    nats, error, output = (np.ravel(part) for part in found[:3])
+    if isinstance(found, AveragedDivergence):
+        resolution = found.resolution
     ceiling = min(max(float(shannon(output)), 0.0), float(np.log(len(output))))
     value = min(max(float(nats[0]), 0.0), ceiling)
-    return Information(value, float(error[0]) / LOG_TWO, output)
+    return Information(value, float(error[0]) / LOG_TWO, output, resolution)
 
 
-def _several(found: tuple[Array, Array, Array]) -> Information:
+def _several(found: tuple[Array, Array, Array], resolution: Any = 0.0) -> Information:
     nats, error, output = found
-    return Information(np.maximum(nats, 0.0), error / LOG_TWO, output)
+    seen = np.broadcast_to(np.asarray(resolution, dtype=np.float64), nats.shape)
+    return Information(np.maximum(nats, 0.0), error / LOG_TWO, output, seen)
 
 
 def _discrete(channel: Channel, points: Array, weights: Array) -> tuple[Array, Array, Array]:
     """The finite sum for `(n, m, k)` points with common weights `(m,)`."""
     used = weights > 0
     points, weights = points[:, used], weights[used]
-    rows = channel.prob(points[..., 0] if channel.dim == 1 else points)
+    inputs = points[..., 0] if channel.dim == 1 else points
+    with np.errstate(under="ignore"):
+        rows = np.exp(checked_log_prob(channel, inputs))
     law = np.einsum("m,nmy->ny", weights, rows)
     law = law / law.sum(axis=-1, keepdims=True)
     value = pointwise_divergence(rows, law[:, None, :]) @ weights
@@ -110,7 +122,7 @@ def _discrete(channel: Channel, points: Array, weights: Array) -> tuple[Array, A
 
 def _empirical_pool(channel: Channel, pool: EmpiricalPool) -> Information:
     samples = pool.samples.reshape(len(pool), -1, pool.dim)
-    weights = np.full(samples.shape[1], 1.0 / samples.shape[1])
+    weights = _weights_of(pool, samples.shape[1])
     step = max(1, _CHUNK // (samples.shape[1] * max(channel.num_outputs, channel.dim)))
     parts = [
         _discrete(channel, samples[start : start + step], weights)
@@ -120,29 +132,35 @@ def _empirical_pool(channel: Channel, pool: EmpiricalPool) -> Information:
     return _several((value, error, law))
 
 
+def _weights_of(pool: EmpiricalPool, count: int) -> Array:
+    """The weights that all candidates share: equal ones unless the pool has others."""
+    weights = getattr(pool, "weights", None)
+    return np.full(count, 1.0 / count) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
 def _gaussian(channel: Channel, measure: Gaussian, count: int, rng: Seed) -> Information:
     if measure.dim == 1:
         return _single(scalar_information(channel, measure.mean, measure.covariance))
     factor = _trimmed(factor_of(_seen(channel, measure.covariance)))
     if factor.shape[1] == 0:
-        return _single((0.0, 0.0, channel.prob(measure.mean)))
+        return _single((0.0, 0.0, np.exp(checked_log_prob(channel, measure.mean))))
     if factor.shape[1] == 1:
         return _single(directed_information(channel, measure.mean, factor[:, 0]))
     normal = normal_points(count, factor.shape[1], rng)
-    return _single(pool_information(channel, measure.mean[None], factor[None], normal))
+    return _single(pool_information(channel, measure.mean[None], factor[None], normal), np.inf)
 
 
 def _gaussian_pool(channel: Channel, pool: GaussianPool, count: int, rng: Seed) -> Information:
     if pool.dim == 1:
         found = scalar_pool_information(channel, pool.mean, np.sqrt(pool.covariance))
-        return _several(found)
+        return _several(found[:3], found.resolution)
     if isinstance(pool, ScaledPool):
         shape = _trimmed(factor_of(_seen(channel, pool.shape)))
         factors = np.sqrt(pool.scale)[:, None, None] * shape
     else:
         factors = factor_of(_seen(channel, pool.covariance))
     normal = normal_points(count, max(factors.shape[2], 1), rng)[..., : factors.shape[2]]
-    return _several(pool_information(channel, pool.mean, factors, normal))
+    return _several(pool_information(channel, pool.mean, factors, normal), np.inf)
 
 
 def _seen(channel: Channel, covariance: Array) -> Array:

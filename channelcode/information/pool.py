@@ -11,6 +11,7 @@ adaptive rule of `channelcode.information.line`, one law at a time.
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,11 @@ from scipy.special import expit, ndtr, xlogy
 from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._numerics.logspace import plogp
 from channelcode._numerics.quadrature import OFF_MIDDLE, gauss_hermite, gauss_kronrod
+from channelcode._numerics.scan import scan_points, sharp_edges
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic
-from channelcode.information.line import bends, landmarks, scalar_information
+from channelcode.channels.rows import checked_log_prob
+from channelcode.information.line import about_zero, bends, scalar_information
 
 WIDE = 0.15  # standard deviations from here on use tables, which see more of the channel
 WIDE_LOGISTIC = 0.7  # its poles are known: they lie at odd multiples of i pi
@@ -32,19 +35,27 @@ _REACH = 8.5
 _SMOOTHING = 1.6  # c: a normal law about as wide as the logistic one
 _MOST_NODES = 3_000_000
 _CHUNK = 400_000
+_SCANNED_POINTS = 2**17
+HERMITE_GAP = 1.0  # standard deviations: neighbours among the twenty nodes are no further apart within six
 
 Index = NDArray[np.intp]
-Result = tuple[Array, Array, Array]
 
 
-def scalar_pool_information(
-    channel: Channel, mean: Array, sigma: Array
-) -> tuple[Array, Array, Array]:
-    """Information and error (nats) `(n,)` and output laws `(n, Y)` of N(mean, sigma^2)."""
+class PoolInformation(NamedTuple):
+    """Values, errors (nats) and resolutions `(n,)`, output laws `(n, Y)`, filled in place."""
+
+    nats: Array
+    error: Array
+    output: Array
+    resolution: Array
+
+
+def scalar_pool_information(channel: Channel, mean: Array, sigma: Array) -> PoolInformation:
+    """The information of N(mean, sigma^2), `(n,)` each, through a scalar channel."""
     n = len(mean)
     value, error = np.full(n, np.nan), np.full(n, np.inf)
     output = np.empty((n, channel.num_outputs))
-    result = value, error, output
+    result = PoolInformation(value, error, output, np.zeros(n))
     if type(channel) is Logistic:
         _logistic(mean, sigma, np.flatnonzero(sigma < WIDE_LOGISTIC), result)
         _logistic_wide(mean, sigma, np.flatnonzero(sigma >= WIDE_LOGISTIC), result)
@@ -58,18 +69,19 @@ def scalar_pool_information(
             if len(members) > FEW:
                 _tables(channel, mean, sigma, members, result)
     for i in np.flatnonzero(~(error <= ACCEPTED)):
-        value[i], error[i], output[i] = scalar_information(channel, mean[i], sigma[i] ** 2)
+        alone = scalar_information(channel, mean[i], sigma[i] ** 2)
+        value[i], error[i], output[i], result.resolution[i] = alone
     value[sigma == 0] = 0.0
     ceiling = np.minimum(shannon(output), np.log(channel.num_outputs))
     value[:] = np.clip(value, 0.0, np.maximum(ceiling, 0.0))  # rounding only
     return result
 
 
-def _logistic(mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
+def _logistic(mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
     """Narrow laws through the logistic channel, compiled."""
     from channelcode._kernels.information_pool import logistic_narrow
 
-    value, error, output = result
+    value, error, output, _ = result
     for low, high, count in ((-1.0, 0.05, 6), (0.05, 0.25, 10), (0.25, WIDE_LOGISTIC, 20)):
         part = chosen[(sigma[chosen] >= low) & (sigma[chosen] < high)]
         if not len(part):
@@ -81,7 +93,7 @@ def _logistic(mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
         output[part] = np.stack([1.0 - ones, ones], axis=-1)
 
 
-def _logistic_wide(mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
+def _logistic_wide(mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
     """Wide laws through the logistic channel f: two fixed tables and the trapezoid rule.
 
     H(Y | l) and f(l) - Phi(l / c) vanish like exp(-|l|), and E Phi(L / c) is known. With step h the
@@ -89,7 +101,7 @@ def _logistic_wide(mean: Array, sigma: Array, chosen: Index, result: Result) -> 
     """
     from channelcode._kernels.information_pool import smooth_grid
 
-    value, error, output = result
+    value, error, output, _ = result
     for low, high, step in ((0.0, 2.0, 0.4), (2.0, np.inf, 0.6)):
         part = chosen[(sigma[chosen] >= low) & (sigma[chosen] < high)]
         if not len(part):
@@ -113,9 +125,9 @@ def _logistic_table(step: float) -> tuple[Array, float]:
     return np.stack([entropy, expit(l) - ndtr(l / _SMOOTHING)], axis=-1), -reach
 
 
-def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
+def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
     """Narrow laws through any channel; the error is the difference of two orders."""
-    value, error, output = result
+    value, error, output, resolution = result
     # one odd, one even: a step at the mean itself must not look alike to both
     rules = gauss_hermite(15), gauss_hermite(20)
     step = max(1, _CHUNK // (20 * channel.num_outputs))
@@ -123,7 +135,7 @@ def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
         part = chosen[start : start + step]
         found, laws = [], []
         for nodes, weights in rules:
-            rows = channel.prob(mean[part, None] + sigma[part, None] * nodes)
+            rows = np.exp(checked_log_prob(channel, mean[part, None] + sigma[part, None] * nodes))
             law = np.einsum("j,njy->ny", weights, rows)
             law = law / law.sum(axis=-1, keepdims=True)
             found.append(pointwise_divergence(rows, law[:, None, :]) @ weights)
@@ -131,13 +143,20 @@ def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
         value[part], output[part] = found[1], laws[1]
         shift = np.maximum(np.abs(laws[1] - laws[0]).max(axis=-1) - 1e-14, 0.0)
         error[part] = np.abs(found[1] - found[0]) + shift + 1e-15 * sigma[part]
+    promise = channel.tails()
+    if promise is None:
+        resolution[chosen] = HERMITE_GAP * sigma[chosen]
+        return
+    for centre, width in promise.landmarks:  # bends too sharp for the nodes, and within reach
+        near = (sigma[chosen] > 4.0 * width) & (np.abs(mean[chosen] - centre) < _REACH * sigma[chosen])
+        error[chosen[near]] = np.inf
 
 
-def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: Result) -> None:
+def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
     """Wide laws through any channel, from tables of the smoothed channel."""
     from channelcode._kernels.information_pool import smooth_grid
 
-    value, error, output = result
+    value, error, output, resolution = result
     low = float((mean[chosen] - _REACH * sigma[chosen]).min())
     high = float((mean[chosen] + _REACH * sigma[chosen]).max())
     columns = channel.num_outputs + 1
@@ -145,7 +164,7 @@ def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
     width = max(width, (high - low) * columns * 21 / _MOST_NODES, 1e-300)
     if width < 1e-9 * max(abs(low), abs(high)):
         return  # so far out that the inputs themselves are rounded
-    table, start, table_error = _first_table(channel, low, high, width)
+    table, start, table_error, spacing = _first_table(channel, low, high, width)
     order = chosen[np.argsort(sigma[chosen], kind="stable")]
     wide = order[sigma[order] >= np.sqrt(2.0) * width * (1.0 - 1e-12)]
     place = 0
@@ -161,6 +180,7 @@ def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
             value[part] = mixed[:, -1] - xlogy(law, law).sum(axis=-1)
             error[part] = table_error
             output[part] = law
+            resolution[part] = spacing
         place = max(place, stop)
         if place < len(wide):
             table, start = _next_table(table, start, width, low, high)
@@ -169,18 +189,28 @@ def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
 
 def _first_table(
     channel: Channel, low: float, high: float, width: float
-) -> tuple[Array, float, float]:
+) -> tuple[Array, float, float, float]:
     """W(y|l) and sum_y W ln W, smoothed by N(0, width^2), on a grid of step width / 2.
 
-    Panels one width wide are halved where the two Gauss-Kronrod rules disagree on either.
+    Panels one width wide are halved where the two Gauss-Kronrod rules disagree on either. Beside
+    the table: where its grid starts, its error, and the resolution with which the channel was seen.
     """
     from channelcode._kernels.information_pool import smooth_panels
 
     rule = gauss_kronrod()
     margin = 2.0 * _REACH * width
     count = int(np.ceil((high - low + 2.0 * margin) / width))
-    marks = bends(landmarks(channel))
-    marks = marks[(marks > low - margin) & (marks < high + margin)]
+    marks, resolution = bends(channel, low - margin, high + margin), 0.0
+    if marks is None:
+        marks, resolution = sharp_edges(
+            lambda l: np.exp(checked_log_prob(channel, l)),
+            low,
+            high,
+            seen=0.1 * width,  # nodes of a panel are at most 0.075 of its width apart
+            count=scan_points(channel.num_outputs, _SCANNED_POINTS),
+        )
+        marks = np.concatenate([marks, about_zero()])
+        marks = marks[(marks > low - margin) & (marks < high + margin)]
     edges = np.union1d(low - margin + width * np.arange(count + 1), marks)
     edges = edges[np.concatenate([[True], np.diff(edges) > 1e-9 * width])]
     left, right = edges[:-1], edges[1:]
@@ -189,7 +219,7 @@ def _first_table(
     for halvings in range(50):
         half = 0.5 * (right - left)
         nodes = (left + half)[:, None] + half[:, None] * rule.nodes
-        log_rows = channel.log_prob(nodes)
+        log_rows = checked_log_prob(channel, nodes)
         values = np.concatenate(
             [np.exp(log_rows), plogp(log_rows).sum(axis=-1, keepdims=True)], axis=-1
         )
@@ -214,7 +244,7 @@ def _first_table(
     start = low - _REACH * width
     grid = start + 0.5 * width * np.arange(int(np.ceil((high - low + margin) / (0.5 * width))) + 1)
     table = smooth_panels(nodes[order], weights, np.ascontiguousarray(values), width, grid)
-    return table, start, TABLE_ERROR + leftover / width
+    return table, start, TABLE_ERROR + leftover / width, resolution
 
 
 def _next_table(

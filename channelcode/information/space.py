@@ -8,6 +8,7 @@ from scipy.special import ndtri, xlogy
 from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._validation import Array, Seed, as_generator
 from channelcode.channels import Channel
+from channelcode.channels.rows import checked_log_prob
 
 REPLICATES = 16
 BAR = 4.0  # standard errors in the error bar: 0.1 % of cases lie outside with 16 replicates
@@ -42,7 +43,7 @@ def net_information(channel: Channel, inputs: Array) -> tuple[Array, Array, Arra
     The value is the mutual information of all R m points taken as one law, so it is never
     negative. The bar adds the spread of the replicates' averages and the second-order bias.
     """
-    log_rows = channel.log_prob(inputs if channel.dim > 1 else inputs[..., 0])
+    log_rows = checked_log_prob(channel, inputs if channel.dim > 1 else inputs[..., 0])
     with np.errstate(under="ignore"):
         rows = np.exp(log_rows)
     by_replicate = rows.mean(axis=2)  # (n, R, Y)

@@ -13,11 +13,16 @@ from channelcode._numerics.logspace import LOG_TWO
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Information(NDArrayOperatorsMixin):
-    """An amount of information: `.bits`, `.nats`, and `.error`, a bound on its error in bits.
+    """An amount of information: `.bits`, `.nats`, and `.error`, an estimate of its error in bits.
 
     Values are floats, or arrays of shape `(n,)` for a pool of n laws. Where a plain number is
     wanted (arithmetic, comparison, `float`, NumPy functions) it stands for its bits. `output` is
     the law of the channel output that a mutual information was computed with, `(..., |Y|)`.
+
+    The error is an estimate for what the method has seen of the channel, not a proof. `resolution`
+    says how much that is: features narrower than this, in units of the channel input, may have
+    been missed. It is zero for finite laws and for channels that declare where they bend
+    (`Channel.tails`), and infinite for laws in R^k that were sampled.
 
     >>> half = Information(0.34657359027997264)
     >>> half.bits, half.nats, half > 0.4
@@ -27,6 +32,7 @@ class Information(NDArrayOperatorsMixin):
     nats: Any
     error: Any = 0.0
     output: Any = field(default=None)
+    resolution: Any = 0.0
 
     @property
     def bits(self) -> Any:
@@ -50,7 +56,8 @@ class Information(NDArrayOperatorsMixin):
     def __getitem__(self, index: Any) -> Information:
         error = self.error if np.ndim(self.error) == 0 else self.error[index]
         output = None if self.output is None else self.output[index]
-        return Information(_plain(self.nats[index]), _plain(error), output)
+        seen = self.resolution if np.ndim(self.resolution) == 0 else self.resolution[index]
+        return Information(_plain(self.nats[index]), _plain(error), output, _plain(seen))
 
     def __format__(self, spec: str) -> str:
         return format(self.bits, spec)
