@@ -41,7 +41,7 @@ def sharp_edges(
     stride = int(seen / spacing) if spacing > 0 else 0
     if stride < 2 or 4 * stride >= count:
         return Scan(np.empty(0), max(seen, spacing))
-    grid = low + spacing * np.arange(count)
+    grid = np.asarray(low + spacing * np.arange(count), dtype=np.float64)
     narrow, wide = np.zeros(count), np.zeros(count)
     rows = max(4 * stride, _CHUNK // max(1, function(grid[:1]).shape[-1]))
     for start in range(0, count, rows):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from channelcode._validation import Array
@@ -13,7 +15,10 @@ ROW_SUM_ATOL = 1e-9  # log-probabilities of many outputs, each to rounding, summ
 
 def is_builtin(channel: Channel) -> bool:
     """True for a channel of this library, all its parts included: its rows are laws by design."""
-    if not type(channel).__module__.startswith("channelcode.channels."):
+    kind = type(channel)
+    if not kind.__module__.startswith("channelcode.channels."):
+        return False
+    if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
         return False
     parts = (getattr(channel, name, None) for name in ("channel", "link"))
     return all(is_builtin(part) for part in parts if isinstance(part, Channel))

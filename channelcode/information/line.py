@@ -51,7 +51,7 @@ def bends(channel: Channel, low: float, high: float) -> Array | None:
 
 def about_zero(centre: float = 0.0) -> Array:
     """First edges for a black box: geometric about one place, from 1e-6 to 16384."""
-    return np.unique(centre + np.concatenate([-_SCALES, _SCALES]))
+    return np.unique(centre + np.concatenate([-_SCALES, _SCALES])).astype(np.float64)
 
 
 def partition(marks: Array, mean: float, sigma: float) -> Array:
@@ -103,9 +103,7 @@ def _scanned(
     log_rows: Callable[[Array], Array], outputs: int, marks: Array, mean: float, sigma: float
 ) -> AveragedDivergence:
     count = scan_points(outputs)
-    found = sharp_edges(
-        lambda z: np.exp(log_rows(z)), -_SCANNED, _SCANNED, seen=SEEN, count=count
-    )
+    found = sharp_edges(lambda z: np.exp(log_rows(z)), -_SCANNED, _SCANNED, seen=SEEN, count=count)
     marks = np.concatenate([marks, mean + sigma * found.edges])
     result = averaged_divergence(log_rows, partition(marks, mean, sigma))
     return result._replace(resolution=found.spacing * sigma)

@@ -122,7 +122,7 @@ def _discrete(channel: Channel, points: Array, weights: Array) -> tuple[Array, A
 
 def _empirical_pool(channel: Channel, pool: EmpiricalPool) -> Information:
     samples = pool.samples.reshape(len(pool), -1, pool.dim)
-    weights = _weights_of(pool, samples.shape[1])
+    weights = pool.weights
     step = max(1, _CHUNK // (samples.shape[1] * max(channel.num_outputs, channel.dim)))
     parts = [
         _discrete(channel, samples[start : start + step], weights)
@@ -130,12 +130,6 @@ def _empirical_pool(channel: Channel, pool: EmpiricalPool) -> Information:
     ]
     value, error, law = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return _several((value, error, law))
-
-
-def _weights_of(pool: EmpiricalPool, count: int) -> Array:
-    """The weights that all candidates share: equal ones unless the pool has others."""
-    weights = getattr(pool, "weights", None)
-    return np.full(count, 1.0 / count) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
 def _gaussian(channel: Channel, measure: Gaussian, count: int, rng: Seed) -> Information:

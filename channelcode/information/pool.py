@@ -36,7 +36,9 @@ _SMOOTHING = 1.6  # c: a normal law about as wide as the logistic one
 _MOST_NODES = 3_000_000
 _CHUNK = 400_000
 _SCANNED_POINTS = 2**17
-HERMITE_GAP = 1.0  # standard deviations: neighbours among the twenty nodes are no further apart within six
+HERMITE_GAP = (
+    1.0  # standard deviations: neighbours among the twenty nodes are no further apart within six
+)
 
 Index = NDArray[np.intp]
 
@@ -125,7 +127,9 @@ def _logistic_table(step: float) -> tuple[Array, float]:
     return np.stack([entropy, expit(l) - ndtr(l / _SMOOTHING)], axis=-1), -reach
 
 
-def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
+def _direct(
+    channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation
+) -> None:
     """Narrow laws through any channel; the error is the difference of two orders."""
     value, error, output, resolution = result
     # one odd, one even: a step at the mean itself must not look alike to both
@@ -148,11 +152,15 @@ def _direct(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: 
         resolution[chosen] = HERMITE_GAP * sigma[chosen]
         return
     for centre, width in promise.landmarks:  # bends too sharp for the nodes, and within reach
-        near = (sigma[chosen] > 4.0 * width) & (np.abs(mean[chosen] - centre) < _REACH * sigma[chosen])
+        near = (sigma[chosen] > 4.0 * width) & (
+            np.abs(mean[chosen] - centre) < _REACH * sigma[chosen]
+        )
         error[chosen[near]] = np.inf
 
 
-def _tables(channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation) -> None:
+def _tables(
+    channel: Channel, mean: Array, sigma: Array, chosen: Index, result: PoolInformation
+) -> None:
     """Wide laws through any channel, from tables of the smoothed channel."""
     from channelcode._kernels.information_pool import smooth_grid
 

@@ -153,7 +153,9 @@ def test_smooth_functions_have_no_sharp_edges():
             lambda z, s=scale: np.tanh(z / s)[:, None], -6.5, 6.5, seen=0.075, count=2**15
         )
         assert len(found.edges) == 0
-    sharp = sharp_edges(lambda z: (z > 0.7)[:, None] * 1.0, -6.5, 6.5, seen=0.075, count=2**15)
+    sharp = sharp_edges(
+        lambda z: np.where(z > 0.7, 1.0, 0.0)[:, None], -6.5, 6.5, seen=0.075, count=2**15
+    )
     assert np.abs(sharp.edges - 0.7).min() < 2 * sharp.spacing
 
 
