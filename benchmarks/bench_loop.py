@@ -30,7 +30,7 @@ import numpy as np  # noqa: E402
 
 from apm import APM, InformationGain, Learner, VariationalLogistic  # noqa: E402
 from apm.belief import Belief  # noqa: E402
-from apm.experiments.datasets import load  # noqa: E402
+from apm.studies.data.catalogue import load  # noqa: E402
 
 TRAJECTORIES = Path(__file__).parent.parent / "tests" / "data" / "trajectories.json"
 # CPU seconds of 40 queries with the program published with the paper.

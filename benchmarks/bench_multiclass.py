@@ -89,21 +89,18 @@ def kronecker_error() -> None:
         )
 
 
-def study_rules() -> None:
-    """One selection of each rule of the study: 1,000 candidates, digits after 60 labels."""
-    from apm.experiments.datasets import load
-    from apm.experiments.multiclass import METHODS, Cell, split_cell
-    from apm.experiments.multiclass.loop import State
+def study_methods(labels: int = 60) -> None:
+    """One query of each method of the study: digits, CPU time of asking and of telling."""
+    from apm.studies.data.catalogue import load
+    from apm.studies.multiclass import CELLS, METHODS, CellPlan
 
-    split = split_cell(load("digits"), Cell("digits", "standardised", 1.0), 0)
-    targets = np.arange(200)
-    state = State(split, precision=1.0, targets=targets, rng=np.random.default_rng(0))
-    for row in np.flatnonzero(state.free)[:60]:
-        state.add(int(row))
-    print(f"one selection of the study's rules, {len(split.pool)} candidates (CPU milliseconds)")
-    for name, rule in METHODS.items():
-        rule(state)
-        print(f"  {name:34s} {1e3 * seconds(lambda rule=rule: rule(state)):8.2f} ms")
+    plan = CellPlan(CELLS[0], load(CELLS[0].dataset), tuple(METHODS), trials=1, labels=labels)
+    plan.run(0)  # compiles
+    runs = plan.run(0)
+    print(f"one query of the study, {CELLS[0].name}, mean of {labels} (CPU milliseconds)")
+    for run in runs:
+        ask, tell = (1e3 * run.arrays[f"{kind}_seconds"].mean() for kind in ("select", "posterior"))
+        print(f"  {run.method:34s} ask {ask:8.2f}   tell {tell:8.2f}")
 
 
 def main() -> None:
@@ -113,7 +110,7 @@ def main() -> None:
     with threadpool_limits(1):
         pool_covariances(arguments.rows)
         kronecker_error()
-        study_rules()
+        study_methods()
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from apm.experiments import reproduce, run_study  # noqa: E402
-from apm.experiments.reproduce import plan_study  # noqa: E402
-from apm.experiments.results import SECONDS, read_sheets, where_time_goes  # noqa: E402
-from apm.experiments.store import Store  # noqa: E402
+from apm.studies import Study, reproduce, run_study  # noqa: E402
+from apm.studies.engine.store import Store  # noqa: E402
+from apm.studies.paper.protocol import plan_study  # noqa: E402
+from apm.studies.paper.results import SECONDS, read_sheets, where_time_goes  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 SETS = ("letterDP", "cross", "wdbc", "vehicle-cars")
@@ -30,16 +30,17 @@ SETS = ("letterDP", "cross", "wdbc", "vehicle-cars")
 
 def costs(folder: Path, data: str | None) -> None:
     """CPU milliseconds per run of each method and data set, and the shares of a study's time."""
-    study = plan_study(trials=4, datasets=SETS, data_dir=data)
-    run_study(plan_study(trials=1, datasets=SETS, data_dir=data), folder / "warm", progress=False)
-    outcome = run_study(study, folder / "costs", progress=False)
-    sheets = read_sheets(study, Store(folder / "costs"))
+    plans = plan_study(trials=4, datasets=SETS, data_dir=data)
+    warm = Study(plan_study(trials=1, datasets=SETS, data_dir=data))
+    run_study(warm, folder / "warm", progress=False)
+    outcome = run_study(Study(plans), folder / "costs", progress=False)
+    sheets = read_sheets(plans, Store(folder / "costs"))
     print(f"{'CPU ms per run':18s}" + "".join(f"{name:>16s}" for name in sheets))
     rows: dict[str, dict[str, float]] = defaultdict(dict)
     for name, sheet in sheets.items():
         for place, method in enumerate(sheet.methods):
             spent = [sheet.arrays[kind][place] for kind in SECONDS]
-            total = sum(part[part == part].sum() for part in spent) / study.trials
+            total = sum(part[part == part].sum() for part in spent) / plans[0].trials
             rows[method][name] = 1000 * float(total)
     for method, found in rows.items():
         cells = "".join(f"{found[n]:16.1f}" if n in found else f"{'-':>16s}" for n in sheets)
@@ -56,7 +57,7 @@ def workers(folder: Path, trials: int) -> None:
     """Wall-clock time with one worker and with two, start-up of the workers included."""
     seconds = []
     for count in (1, 2):
-        study = plan_study(trials=trials, datasets=("letterDP", "cross", "wdbc"))
+        study = Study(plan_study(trials=trials, datasets=("letterDP", "cross", "wdbc")))
         begin = time.perf_counter()
         run_study(study, folder / f"workers{count}", workers=count, progress=False)
         seconds.append(time.perf_counter() - begin)
@@ -67,10 +68,10 @@ def workers(folder: Path, trials: int) -> None:
 
 CHILD = """
 import resource, sys
-from apm.experiments import run_study
-from apm.experiments.reproduce import plan_study
-study = plan_study(trials=int(sys.argv[2]), datasets=("cross",), methods=("APM-LR", "Random"))
-run_study(study, sys.argv[1], progress=False)
+from apm.studies import Study, run_study
+from apm.studies.paper.protocol import plan_study
+plans = plan_study(trials=int(sys.argv[2]), datasets=("cross",), methods=("APM-LR", "Random"))
+run_study(Study(plans), sys.argv[1], progress=False)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -37,7 +37,11 @@ FAMILIES = (
     "apm/selectors",
     "apm/selectors/rules",
     "apm/selectors/matching",
-    "apm/experiments",
+    "apm/studies",
+    "apm/studies/data",
+    "apm/studies/engine",
+    "apm/studies/paper",
+    "apm/studies/multiclass",
     "apm/adapters",
 )
 HEAVY = (

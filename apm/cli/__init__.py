@@ -6,7 +6,7 @@ import typer
 
 from apm.cli.capacity import capacity_command
 from apm.cli.demo import demo_command
-from apm.cli.experiments import datasets_command, reproduce_command, study_command
+from apm.cli.studies import datasets_command, reproduce_command, study_command
 
 app = typer.Typer(
     no_args_is_help=True,

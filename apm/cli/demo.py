@@ -89,7 +89,7 @@ def _selection(out: Path) -> None:
 
 
 def _experiments(out: Path) -> None:
-    from apm.experiments import reproduce
+    from apm.studies import reproduce
 
     console().print("The paper's experiments in small (`apm reproduce` runs all):")
     done = reproduce(out / "paper", quick=True)

@@ -1,0 +1,96 @@
+"""`apm reproduce`, `apm study`, `apm datasets`: the studies from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apm.cli.console import console, told
+
+INTERRUPTED = 130  # what a shell expects of a command ended by Ctrl-C
+
+
+def reproduce_command(
+    out: Annotated[
+        Path, typer.Option(help="Folder for report, figures, tables and trials.")
+    ] = Path("results"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few trials on a few data sets.")
+    ] = False,
+    trials: Annotated[
+        int | None, typer.Option(help="Trials for each data set (paper: 150).")
+    ] = None,
+    queries: Annotated[int | None, typer.Option(help="Labels asked for in each trial.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Only this data set; may be repeated.")
+    ] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; repeatable.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: all processors.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Dask scheduler, tcp://host:port.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of every random stream.")] = 0,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder with original data files (or set APM_DATA).")
+    ] = None,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+) -> None:
+    """Run the paper's experiments, or what is left of them, and write the report."""
+    from apm.studies import reproduce
+
+    with told(), _interruptible("apm reproduce"):
+        done = reproduce(
+            out,
+            quick=quick,
+            workers=workers,
+            dask=dask,
+            trials=trials,
+            datasets=dataset or None,
+            methods=method or None,
+            queries=queries,
+            seed=seed,
+            data_dir=data_dir,
+            progress=progress,
+        )
+        console().print(f"report: {done.report}")
+
+
+def study_command(
+    name: Annotated[str, typer.Argument(help="The study to run: multiclass.")],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results-multiclass"),
+    seeds: Annotated[
+        int | None, typer.Option(help="At most this many paired seeds a cell.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    dask: Annotated[str | None, typer.Option(help="Dask scheduler, tcp://host:port.")] = None,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+) -> None:
+    """Run a study beyond the paper: K classes (`multiclass`)."""
+    from apm.studies import run_multiclass
+    from channelcode.errors import InvalidArgument
+
+    with told(), _interruptible("apm study multiclass"):
+        if name != "multiclass":
+            raise InvalidArgument("study", "must be 'multiclass'", name)
+        page = run_multiclass(out, workers=workers, dask=dask, seeds=seeds, progress=progress)
+        console().print(f"report: {page}")
+
+
+def datasets_command() -> None:
+    """List the data sets by nickname."""
+    from apm.studies import list_datasets
+
+    for name in list_datasets():
+        console().print(name)
+
+
+@contextmanager
+def _interruptible(command: str) -> Iterator[None]:
+    """Ctrl-C ends the command with one line; what was finished stays."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; the same {command} continues where it was", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,1 @@
+"""Data sets by nickname: the catalogue, where the files come from, and the synthetic ones."""

@@ -1,0 +1,83 @@
+"""Running tasks: in this process, in worker processes (joblib), or on a Dask cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from apm.studies.engine.trial import Run
+from channelcode.errors import ChannelCodeError, MissingExtra
+
+Result = tuple[str, int, list[Run], float]
+
+
+class StudyError(ChannelCodeError):
+    """A study could not go on; the message says what is kept and what to do."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One trial of a plan to run; the plan carries its data."""
+
+    plan: Any
+    trial: int
+
+
+def execute(task: Task) -> Result:
+    """The plan's name, the trial, its runs and the CPU seconds they took."""
+    from threadpoolctl import threadpool_limits
+
+    begin = time.process_time()
+    with threadpool_limits(1):  # one thread: the same rounding whoever runs the trial
+        runs = task.plan.run(task.trial)
+    return task.plan.name, task.trial, runs, time.process_time() - begin
+
+
+def results_of(
+    tasks: Iterator[Task], workers: int, dask: str | None
+) -> Generator[Result, None, None]:
+    """What `execute` gives for every task, in the order in which they finish."""
+    if dask is not None:
+        yield from on_dask(execute, tasks, dask)
+    elif workers == 1:
+        yield from map(execute, tasks)
+    else:
+        from joblib import Parallel, delayed
+
+        options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+        finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
+        try:
+            yield from finished
+        except BrokenProcessPool as error:
+            raise StudyError(
+                "a worker process was ended from outside, often because memory ran out. What is "
+                "finished is kept: run the same command again, with fewer workers if it recurs."
+            ) from error
+
+
+def on_dask(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Any]:
+    """`function` of every task on the cluster at `address` ("tcp://host:8786"), as they finish.
+
+    At most four tasks for each of the cluster's threads are under way, so that memory stays flat.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise MissingExtra("dask.distributed", "dask") from None
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ChannelCodeError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        threads: Any = client.nthreads()
+        ahead = 4 * max(1, sum(threads.values()))
+        first = [client.submit(function, task, pure=False) for task in islice(tasks, ahead)]
+        finished = as_completed(first)
+        for future in finished:
+            yield future.result()
+            for task in islice(tasks, 1):
+                finished.add(client.submit(function, task, pure=False))
