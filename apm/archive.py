@@ -149,18 +149,19 @@ def restored_belief(header: dict[str, Any], arrays: dict[str, Any], model: Any) 
 
 def _known() -> dict[str, type]:
     """The classes that a file may name: exported ones of this library, nothing else."""
+    from importlib import import_module
+
     import apm.encoders
     import apm.posteriors
     import apm.power
     import apm.selectors
-    import channelcode.capacity
     import channelcode.channels
 
     modules = (
         apm.encoders,
         apm.posteriors,
         apm.selectors,
-        channelcode.capacity,
+        import_module("channelcode.capacity"),  # `channelcode.capacity` itself is the function
         channelcode.channels,
     )
     found = {

@@ -8,8 +8,6 @@ predicted input laws to the capacity-achieving one. `apm` builds active learning
 0.472934659
 """
 
-from typing import TYPE_CHECKING
-
 from channelcode.capacity import (
     BlahutArimoto,
     CapacityCurve,
@@ -21,6 +19,7 @@ from channelcode.capacity import (
     Peak,
     Power,
     Unconstrained,
+    capacity,
     capacity_curve,
     certify,
 )
@@ -81,9 +80,6 @@ from channelcode.transport import (
     w2_squared,
     wasserstein_line,
 )
-
-if TYPE_CHECKING:  # at run time the name is the package, which can be called
-    from channelcode.capacity import capacity as capacity
 
 __version__ = "0.1.0"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from channelcode._validation import Array, number, real_array
+from channelcode._validation import Array, finite_array, number, real_array
 from channelcode.errors import InvalidArgument
 
 
@@ -49,22 +49,36 @@ class Peak(Constraint):
 class Cost(Constraint):
     """A mean cost of your own, E function(L) <= budget.
 
-    `function` maps inputs `(n,)` (`(n, dim)` in R^dim) to finite costs `(n,)`.
+    `function` maps inputs `(n,)` (`(n, dim)` in R^dim) to costs `(n,)`; infinity forbids an input.
+    A function is a black box: it is searched for its least value and for cheap inputs far out, on
+    the line every 0.1 or so near zero. `cheap` names inputs near which it is small, for a cost
+    whose valley is narrow or far away.
 
     >>> Cost(lambda l: abs(l), 1.0).budget
     1.0
+    >>> Cost(lambda l: (l - 1e7) ** 2, 1.0, cheap=(1e7,)).cheap
+    (10000000.0,)
     """
 
     function: Callable[[Any], Any]
     budget: float
+    cheap: Any = field(default=(), kw_only=True)  # kept as a tuple of floats, or of tuples
 
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InvalidArgument("function", "must be callable", self.function)
-        budget = float(real_array("budget", self.budget).reshape(()))
-        if np.isnan(budget) or budget == -np.inf:
+        raw = real_array("budget", "none" if self.budget is None else self.budget)
+        if raw.ndim or isinstance(self.budget, bool) or np.isnan(raw) or raw == -np.inf:
             raise InvalidArgument("budget", "must be a number", self.budget)
-        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "budget", float(raw))
+        if np.size(self.cheap):
+            places = finite_array("cheap", self.cheap, ndim=(0, 1, 2))
+            if places.ndim == 2:
+                object.__setattr__(self, "cheap", tuple(tuple(p) for p in places.tolist()))
+            else:
+                object.__setattr__(self, "cheap", tuple(places.reshape(-1).tolist()))
+        else:
+            object.__setattr__(self, "cheap", ())
 
 
 @dataclass(frozen=True)
@@ -80,19 +94,23 @@ class All(Constraint):
 
 
 class Limits(NamedTuple):
-    """A constraint in one form: E cost(L) <= budget (if `cost` is not None) and |L| <= peak."""
+    """A constraint in one form: E cost(L) <= budget (if `cost` is not None) and |L| <= peak.
+
+    `cheap` are inputs near which the cost is said to be small.
+    """
 
     cost: Callable[[Array], Array] | None
     budget: float
     peak: float
     is_power: bool
+    cheap: tuple[Any, ...] = ()
 
 
 def limits(constraint: Constraint) -> Limits:
     """Reduce a constraint to one mean cost and one peak; at most one kind of mean cost is allowed.
 
     >>> limits(Power(4.0) & Peak(3.0) & Power(2.0))[1:]
-    (2.0, 3.0, True)
+    (2.0, 3.0, True, ())
     """
     if type(constraint) is Power:
         if constraint.power == np.inf:
@@ -102,7 +120,7 @@ def limits(constraint: Constraint) -> Limits:
         raise InvalidArgument(
             "constraint", "must be Power, Peak, Cost or Unconstrained", constraint
         )
-    cost, budget, peak, is_power = _FREE
+    cost, budget, peak, is_power, cheap = _FREE
     for part in _parts(constraint):
         if isinstance(part, Peak):
             peak = min(peak, part.amplitude)
@@ -117,15 +135,37 @@ def limits(constraint: Constraint) -> Limits:
                 raise InvalidArgument("constraint", rule, constraint)
             budget = limit if cost is None else min(budget, limit)
             cost, is_power = function, power
+            cheap = cheap if power else (*cheap, *part.cheap)
         elif not isinstance(part, Unconstrained):
             raise InvalidArgument("constraint", "must be built of known constraints", part)
-    return Limits(cost, budget, peak, is_power)
+    return Limits(cost, budget, peak, is_power, cheap)
 
 
 def squared_norm(points: Array) -> Array:
     """|l|^2 of inputs `(n,)` on the line or `(n, dim)` in R^dim."""
     with np.errstate(over="ignore"):
         return points * points if points.ndim == 1 else np.einsum("nk,nk->n", points, points)
+
+
+def costs_of(function: Callable[[Any], Any], points: Array) -> Array:
+    """A user's cost at inputs `(n,)` or `(n, dim)`, checked: one real number, or inf, for each."""
+    with np.errstate(all="ignore"):
+        try:
+            raw = np.asarray(function(points))
+        except TypeError:  # math.fabs and friends take one number at a time
+            raw = np.asarray([function(point) for point in points.tolist()])
+    if raw.dtype.kind not in "buif":
+        raise InvalidArgument("function", "must return real numbers", raw.ravel()[:1].tolist())
+    if raw.shape != (len(points),):
+        rule = f"must return shape {(len(points),)}, one cost for each input"
+        raise InvalidArgument("function", rule, f"shape {raw.shape}")
+    values = raw.astype(np.float64)
+    bad = np.isnan(values) | (values == -np.inf)
+    if bad.any():
+        first = int(np.argmax(bad))
+        shown = f"{values[first]} at l = {points[first].tolist()}"
+        raise InvalidArgument("function", "must return numbers", shown)
+    return values
 
 
 _FREE = Limits(None, np.inf, np.inf, False)
@@ -137,6 +177,8 @@ def _limit(argument: str, value: Any) -> float:
         return value
     if isinstance(value, float | int | np.floating | np.integer) and value == np.inf:
         return np.inf
+    if value is None or isinstance(value, bool | np.bool_):
+        raise InvalidArgument(argument, "must be a number", value)
     result = number(argument, value)
     if result < 0:
         raise InvalidArgument(argument, "must be non-negative", value)

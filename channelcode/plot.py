@@ -93,11 +93,9 @@ def capacity_curve(curve: CapacityCurve) -> Figure:
 
 def kkt_function(result: CapacityResult, points: Array) -> Array:
     """D(W(.|l) || q) - s (b(l) - P) in bits at inputs `(n,)` or `(n, dim)`."""
-    problem = result.problem
-    value = problem.channel.divergence(points, result.output) / LOG_TWO
-    if problem.limits.cost is None:
-        return value
-    return value - result.multiplier * (problem.cost(points) - problem.limits.budget)
+    from channelcode.capacity.kkt import kkt_function as in_nats
+
+    return in_nats(result.problem, points, result.output, result.multiplier * LOG_TWO) / LOG_TWO
 
 
 def _line(upper: Axes, lower: Axes, result: CapacityResult) -> None:

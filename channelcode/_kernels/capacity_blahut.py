@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from channelcode._kernels.capacity_interior import kkt_values
 from channelcode._kernels.jit import kernel
 
 FLOOR = -700.0  # letters below exp(FLOOR) are out: their weights would be subnormal soon
@@ -59,14 +60,8 @@ def update(matrix, entropy, cost, budget, log_weights, divergence, out, guess):
     """
     count, size = matrix.shape
     weights = np.exp(log_weights)
-    output = np.dot(matrix.T, weights)
-    for y in range(size):
-        output[y] = np.log(max(output[y], 1e-320))
-    spread = np.dot(matrix, output)
-    value = 0.0
+    value = kkt_values(matrix, entropy, weights, divergence, np.empty(size))
     for i in range(count):
-        divergence[i] = -entropy[i] - spread[i]
-        value += weights[i] * divergence[i]
         out[i] = log_weights[i] + divergence[i]
     s = tilt(out, cost, budget, guess) if budget < np.inf else 0.0
     top, highest = -np.inf, -np.inf

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,19 @@ from numpy.typing import ArrayLike
 
 from channelcode._numerics.logspace import LOG_TWO, plogp
 from channelcode._validation import Array, positive, real_array
-from channelcode.capacity.certify import ROUNDING
-from channelcode.capacity.closed_form import attempt
-from channelcode.capacity.continuous import Continuous
-from channelcode.capacity.information import divergence, safe_log_prob
-from channelcode.capacity.newton import polish
-from channelcode.capacity.problem import Problem, Proposal
-from channelcode.capacity.result import CapacityResult
+from channelcode.capacity.certify.bounds import widened
+from channelcode.capacity.curve_path import Path, fill_between
+from channelcode.capacity.law_value import divergence, quiet_log_prob
+from channelcode.capacity.problem import CapacityResult, Problem
 from channelcode.capacity.simplex import SATURATED
-from channelcode.capacity.solve import capacity, conclude
-from channelcode.capacity.support import within_budget
+from channelcode.capacity.slopes import logistic_slope, probit_slope
+from channelcode.capacity.solve import capacity
+from channelcode.capacity.solvers.closed_form import attempt
+from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.certificate import Status
 from channelcode.channels import Channel, Logistic, Probit
 from channelcode.constraints import Peak, Power
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, NotConverged
 from channelcode.measures import DiscreteMeasure
 
 _HALVES = np.array([0.5, 0.5])
@@ -151,7 +149,9 @@ def capacity_curve(
     """C(P) for many powers: `capacity(channel, Power(P))` along `powers`, warm-started.
 
     With a continuous channel each power starts from its neighbour's atoms; only where those fail
-    to certify is the problem solved afresh. The certificate is as for a single call.
+    to certify is the problem solved afresh. Every power is judged as in a single call and has its
+    own `status`. If some fail, `NotConverged` carries the whole curve; with `throw=False` it is
+    returned.
 
     >>> from channelcode.channels import Logistic
     >>> capacity_curve(Logistic(), [1.0, 4.0]).bits.round(6)
@@ -164,14 +164,14 @@ def capacity_curve(
     limit = None if peak is None else Peak(peak)
     constraints = [Power(float(p)) if limit is None else Power(float(p)) & limit for p in values]
     if solver is None and limit is None and type(channel) in (Logistic, Probit):
-        return _binary_curve(channel, values, tolerance, throw)
+        return _binary_curve(channel, values, tolerance)
     results: list[CapacityResult | None] = [None] * len(values)
     warm = isinstance(solver, Continuous) or (
         solver is None
         and channel.inputs is None
         and attempt(Problem(channel, constraints[0])) is None
     )
-    path = _Path(channel, tolerance)
+    path = Path(channel, tolerance)
     order = np.argsort(values, kind="stable")
     batched = warm and channel.dim == 1 and limit is None and len(values) >= SHORTEST
     anchors = order[np.unique(np.r_[0 : len(order) : STRIDE, len(order) - 1])] if batched else order
@@ -180,14 +180,14 @@ def capacity_curve(
         constraint, power = constraints[index], float(values[index])
         result = path.follow(constraint, power) if warm else None
         if result is None:
-            result = capacity(channel, constraint, solver=solver, tol=tolerance, throw=throw)
+            result = capacity(channel, constraint, solver=solver, tol=tolerance, throw=False)
         results[index] = result
         path.visit(power, result)
 
     for index in anchors:
         solve(index)
     if batched:
-        _fill(channel, values, order, results, tolerance, path.cache)
+        fill_between(channel, values, order, results, tolerance, path.cache)
         path.last = []
         for index in order:
             known = results[index]
@@ -195,66 +195,31 @@ def capacity_curve(
                 solve(index)
             else:
                 path.visit(float(values[index]), known)
-    return CapacityCurve(values, tuple(r for r in results if r is not None))
-
-
-def _fill(
-    channel: Channel,
-    values: Array,
-    order: Any,
-    results: list[CapacityResult | None],
-    tol: float,
-    cache: dict[Any, Any],
-) -> None:
-    """Results between solved powers of equally many atoms, a stretch at a time."""
-    from channelcode.capacity.curve_batch import between
-
-    stretch: list[tuple[float, CapacityResult]] = []
-    for place in [*order, None]:
-        known = None if place is None else results[place]
-        if place is not None and known is None:
-            continue
-        power = 0.0 if place is None else float(values[place])
-        same = bool(
-            known is not None
-            and (not stretch or len(stretch[-1][1].input) == len(known.input))
-            and (not stretch or stretch[-1][0] < power <= 8.0 * stretch[0][0])
-            and 0 < power < np.inf
-            and known.multiplier > 1e-9
+    curve = CapacityCurve(values, tuple(r for r in results if r is not None))
+    failed = np.flatnonzero([gap > tolerance for gap in curve.gap])
+    if throw and len(failed):
+        first = int(failed[0])
+        raise NotConverged(
+            f"{len(failed)} of {len(curve)} powers have a certified gap above tol = "
+            f"{tolerance:.3g} bits, first {values[first]:g} ({curve.gap[first]:.3g}): the curve is "
+            "the `result` of this error, with a status for each power",
+            curve,
         )
-        if not same and len(stretch) > 1:
-            low, high = stretch[0][0], stretch[-1][0]
-            inner = [i for i in order if results[i] is None and low < values[i] < high]
-            if inner:
-                found = between(channel, stretch, values[inner], tol, cache)
-                for index, result in zip(inner, found):
-                    results[index] = result
-        if not same:
-            stretch = stretch[-1:] if known is not None else []
-            if stretch and known is not None and len(stretch[0][1].input) != len(known.input):
-                stretch = []
-        usable = known is not None and 0 < power < np.inf and known.multiplier > 1e-9
-        if known is not None and usable and (not stretch or power > stretch[-1][0]):
-            stretch.append((power, known))
+    return curve
 
 
-def _binary_curve(channel: Channel, powers: Array, tol: float, throw: bool) -> CapacityCurve:
+def _binary_curve(channel: Channel, powers: Array, tol: float) -> CapacityCurve:
     """The curve of B_sqrt(P) all at once; full results are made when asked for."""
     scale = getattr(channel, "scale", 1.0)
     t = np.minimum(np.sqrt(powers), (SATURATED if type(channel) is Logistic else 40.0) * scale)
-    log_prob = safe_log_prob(channel, t)
+    log_prob = quiet_log_prob(channel, t)
     deficit = -plogp(log_prob).sum(axis=-1)
     nats = np.where(deficit <= 0.99 * LOG_TWO, LOG_TWO - deficit, divergence(log_prob, _HALVES))
-    with np.errstate(under="ignore"):
-        gradient = np.asarray(channel.derivatives(t).gradient) * np.exp(log_prob)
-        rise = (gradient * log_prob).sum(axis=-1)
-        small = t < 1e-4 * scale
-        safe = np.where(small, 1.0, t)
-        at_zero = 0.125 if type(channel) is Logistic else 1.0 / (np.pi * scale**2)
-        slope = np.where(small, at_zero, rise / (2.0 * safe))
+    rise = logistic_slope if type(channel) is Logistic else probit_slope
+    slope = np.array([rise(float(each) / scale) for each in t]) / scale**2
     slope = np.where(np.isinf(powers), 0.0, slope)
-    lower = np.maximum(nats - ROUNDING, 0.0)
-    upper = np.minimum(nats + ROUNDING, LOG_TWO)
+    price = np.where(np.isinf(powers), 0.0, slope * np.where(np.isinf(powers), 0.0, powers))
+    lower, upper = widened(nats, nats, price, LOG_TWO)
     arrays = {
         "bits": nats / LOG_TWO,
         "nats": nats,
@@ -269,64 +234,5 @@ def _binary_curve(channel: Channel, powers: Array, tol: float, throw: bool) -> C
     return CapacityCurve(
         powers,
         arrays=arrays,
-        solve=lambda p: capacity(channel, Power(p), tol=tol, throw=throw),
+        solve=lambda p: capacity(channel, Power(p), tol=tol, throw=False),
     )
-
-
-class _Path:
-    """The last points of the curve, and what they say of the next."""
-
-    def __init__(self, channel: Channel, tol: float) -> None:
-        self.channel, self.tol = channel, tol
-        self.last: list[tuple[float, CapacityResult]] = []
-        self.cache: dict[Any, Any] = {}
-
-    def visit(self, power: float, result: CapacityResult) -> None:
-        """Remember a point; a new number of atoms begins a new path."""
-        if not (0 < power < np.inf and result.multiplier > 0 and len(result.input) > 1):
-            self.last = []
-            return
-        if self.last and len(self.last[-1][1].input) != len(result.input):
-            self.last = []
-        if not self.last or power > self.last[-1][0]:
-            self.last = [*self.last[-3:], (power, result)]
-
-    def follow(self, constraint: Any, power: float) -> CapacityResult | None:
-        """The next point from its neighbours' atoms, or None if that does not certify."""
-        if not self.last or not 0 < power < np.inf:
-            return None
-        problem = Problem(self.channel, constraint, cache=self.cache)
-        started = perf_counter()
-        points, weights, multiplier = self._guess(power)
-        if (problem.norm(points) > problem.limits.peak).any():
-            return None
-        start = within_budget(problem, points, weights, multiplier)
-        polished = polish(problem, *start, enough=1e-4 * self.tol)
-        if polished.residual > 0.1 * self.tol or polished.weights.min() < 1e-9:
-            return None
-        proposal = Proposal(
-            *within_budget(problem, polished.points, polished.weights, polished.multiplier),
-            "Continuous, from a neighbour",
-        )
-        result = conclude(problem, proposal, tol=self.tol, throw=False, started=started)
-        return result if result.status.ok else None
-
-    def _guess(self, power: float) -> tuple[Array, Array, float]:
-        """Atoms, weights and ln s, extrapolated in ln P by a polynomial through the last points."""
-        here, result = self.last[-1]
-        if len(self.last) == 1:
-            scale = float(np.sqrt(power / here))
-            return result.input.atoms * scale, result.input.weights, result.multiplier * LOG_TWO
-        places = np.log([p for p, _ in self.last])
-        goal = float(np.log(power))
-        if goal - places[-1] > 2.0 * (places[-1] - places[0]):
-            places = places[-1:]
-        share = [
-            float(np.prod([(goal - b) / (a - b) for j, b in enumerate(places) if j != i]))
-            for i, a in enumerate(places)
-        ]
-        kept = [r for _, r in self.last[-len(share) :]]
-        points = sum(c * r.input.atoms for c, r in zip(share, kept))
-        weights = np.abs(sum(c * r.input.weights for c, r in zip(share, kept)))
-        price = sum(c * np.log(r.multiplier * LOG_TWO) for c, r in zip(share, kept))
-        return np.asarray(points), weights / weights.sum(), float(np.exp(price))

@@ -11,7 +11,7 @@ import numpy as np
 
 from channelcode._numerics.differentiate import along_line
 from channelcode._validation import Array
-from channelcode.capacity.information import divergence, safe_log_prob
+from channelcode.capacity.law_value import divergence, quiet_log_prob
 from channelcode.capacity.problem import Problem
 
 
@@ -42,7 +42,7 @@ class Curve(NamedTuple):
 
 def kkt_function(problem: Problem, points: Array, output: Array, multiplier: float) -> Array:
     """F at inputs `(m,)` or `(m, k)`, in nats."""
-    values = divergence(safe_log_prob(problem.channel, points), output)
+    values = divergence(quiet_log_prob(problem.channel, points), output)
     return priced(problem, points, values, multiplier)
 
 
@@ -58,7 +58,7 @@ def local(problem: Problem, points: Array) -> Local:
     """Probabilities, costs and their derivatives at inputs `(m,)` or `(m, k)`."""
     channel, line = problem.channel, points.ndim == 1
     with np.errstate(all="ignore"):
-        log_prob = safe_log_prob(channel, points)
+        log_prob = quiet_log_prob(channel, points)
         gradient, hessian = channel.derivatives(points)
         if line:
             gradient, hessian = gradient[..., None], hessian[..., None, None]

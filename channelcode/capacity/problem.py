@@ -1,16 +1,23 @@
-"""The question: which input law of a channel carries the most information within a constraint."""
+"""The question, a solver's proposal, and the answer.
+
+Which input law of a channel carries the most information within a constraint? A solver proposes
+one, `channelcode.capacity.certify` bounds it, and the result holds both.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
+from channelcode.certificate import Certificate, SolveStats, Status
 from channelcode.channels import Channel
-from channelcode.constraints import Constraint, Limits, limits
+from channelcode.constraints import Constraint, Limits, costs_of, limits, squared_norm
 from channelcode.errors import InvalidArgument
+from channelcode.measures import DiscreteMeasure
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -46,23 +53,15 @@ class Problem:
         """The cost of each input, `(n,)`; zero when there is no mean cost."""
         if self.limits.cost is None:
             return np.zeros(len(points))
-        with np.errstate(over="ignore", under="ignore"):
-            values = np.asarray(self.limits.cost(points), dtype=np.float64)
         if self.limits.is_power:
-            return values
-        if values.shape != (len(points),):
-            rule = f"must return shape {(len(points),)}, one cost for each input"
-            raise InvalidArgument("function", rule, f"shape {values.shape}")
-        if np.isnan(values).any():
-            bad = points[np.isnan(values)][0]
-            raise InvalidArgument("function", "must return numbers", f"nan at l = {bad}")
-        return values
+            return squared_norm(points)
+        return costs_of(self.limits.cost, points)
 
     def norm(self, points: Array) -> Array:
         """|l| of inputs `(n,)` or `(n, dim)`."""
         return np.abs(points) if points.ndim == 1 else np.linalg.norm(points, axis=1)
 
-    def alphabet(self) -> tuple[Array, Array, Array]:
+    def letters(self) -> tuple[Array, Array, Array]:
         """Letters, matrix `(n, Y)` and costs of a finite channel; letters beyond the peak left out.
 
         A budget below every letter's cost, or a peak below every letter, is refused.
@@ -98,3 +97,83 @@ class Proposal:
     steps: int = 0
     details: dict[str, object] = field(default_factory=dict)
     exhausted: bool = False
+
+
+class Solver(Protocol):
+    """Anything that proposes an input law and a multiplier; `certify` judges the proposal."""
+
+    def propose(self, problem: Problem, *, tol: float) -> Proposal:
+        """An input law within the constraint whose certified gap should be within `tol` nats."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityResult:
+    """A capacity with proof: it lies between `lower` and `upper`, both in bits.
+
+    `bits` is the information of `input`, a law within the constraint. `deficit_bits` is
+    log2|Y| - bits, exact even where `bits` rounds to log2|Y|. `multiplier` is dC/dP in bits per
+    unit cost. `scope` says what the upper bound was proved over. `certificate` holds the bounds.
+
+    >>> from channelcode.capacity import capacity, Power
+    >>> from channelcode.channels import Logistic
+    >>> result = capacity(Logistic(), Power(4.0))
+    >>> round(result.bits, 12), result.input.atoms
+    (0.472934658997, array([-2.,  2.]))
+    """
+
+    problem: Problem
+    input: DiscreteMeasure
+    output: Array
+    nats: float
+    deficit_nats: float
+    certificate: Certificate
+    multiplier: float
+    scope: str
+    status: Status
+    stats: SolveStats
+
+    @property
+    def bits(self) -> float:
+        """The information that `input` carries, in bits."""
+        return self.nats / LOG_TWO
+
+    @property
+    def deficit_bits(self) -> float:
+        """log2 of the number of outputs minus `bits`, without cancellation."""
+        return self.deficit_nats / LOG_TWO
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound in bits."""
+        return self.certificate.lower
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound in bits, over `scope`."""
+        return self.certificate.upper
+
+    @property
+    def gap(self) -> float:
+        """`upper - lower` in bits."""
+        return self.certificate.gap
+
+    def _identity(self) -> tuple[Any, ...]:
+        """What was asked and what came out; seconds and steps do not count."""
+        law = (self.input.points.tobytes(), self.input.weights.tobytes(), self.input.dim)
+        return self.problem, law, self.multiplier, self.certificate, self.scope, self.status
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CapacityResult):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __repr__(self) -> str:
+        return (
+            f"CapacityResult(bits={self.bits!r}, gap={self.gap:.2g}, atoms={len(self.input)}, "
+            f"multiplier={self.multiplier:.6g}, method={self.stats.method!r}, "
+            f"scope={self.scope!r}, status={self.status.name})"
+        )

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
-from channelcode._validation import positive
-from channelcode.capacity.auto import Auto
+from channelcode._validation import Array, non_negative, positive
 from channelcode.capacity.certify import certify
-from channelcode.capacity.problem import Problem, Proposal
-from channelcode.capacity.result import CapacityResult
-from channelcode.certificate import Certificate, SolveStats, Status
+from channelcode.capacity.certify.bounds import overspends
+from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
+from channelcode.capacity.solvers.auto import Auto
+from channelcode.certificate import Certificate, SolveStats, conclude
 from channelcode.channels import Channel
 from channelcode.constraints import Constraint
-from channelcode.errors import InvalidArgument, NotConverged
+from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
-
-
-class Solver(Protocol):
-    """Anything that proposes an input law and a multiplier; `certify` judges the proposal."""
-
-    def propose(self, problem: Problem, *, tol: float) -> Proposal:
-        """An input law within the constraint whose certified gap should be within `tol` nats."""
-        ...
-
 
 _AUTO = Auto()
 FINEST = 1e-12  # nats; below this, rounding decides, and a finer search would prove less
@@ -47,8 +37,7 @@ def capacity(
     `NotConverged`, which carries the result; with `throw=False` the result is returned and its
     `status` says so.
 
-    >>> from channelcode.channels import Logistic
-    >>> from channelcode.constraints import Power
+    >>> from channelcode import Logistic, Power
     >>> result = capacity(Logistic(), Power(4.0))
     >>> round(result.bits, 9), round(result.multiplier, 9)
     (0.472934659, 0.075736862)
@@ -56,45 +45,59 @@ def capacity(
     tolerance = positive("tol", tol)
     problem = Problem(channel, constraint)
     method = _AUTO if solver is None else solver
-    if not hasattr(method, "propose"):
-        raise InvalidArgument("solver", "must be a solver such as Auto()", solver)
+    if isinstance(method, type) or not callable(getattr(method, "propose", None)):
+        rule = "must be a solver such as Auto()"
+        if isinstance(method, type):
+            rule += ", an instance and not the class"
+        raise InvalidArgument("solver", rule, solver)
     started = perf_counter()
     proposal = method.propose(problem, tol=tolerance * LOG_TWO)
-    return conclude(problem, proposal, tol=tolerance, throw=throw, started=started)
+    return judged(problem, proposal, tol=tolerance, throw=throw, started=started)
 
 
-def conclude(
+def judged(
     problem: Problem, proposal: Proposal, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
-    """Certify a proposal (`tol` in bits) and wrap it up."""
-    points, weights = proposal.points, proposal.weights
-    fineness = max(tol * LOG_TWO, FINEST)
-    bounds = certify(problem, points, weights, proposal.multiplier, tol=fineness)
+    """Check and certify a proposal (`tol` in bits) and conclude; the only way to a result."""
+    points, weights, multiplier = checked(problem, proposal)
+    bounds = certify(problem, points, weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
     certificate = Certificate(bounds.lower / LOG_TWO, bounds.upper / LOG_TWO)
-    status = Status.OPTIMAL
-    if certificate.gap > tol:
-        status = Status.MAX_STEPS if proposal.exhausted else Status.STALLED
-    found = bounds.information
+    found = bounds.value
     output = np.array(found.output)
     output.setflags(write=False)
-    result = CapacityResult(
-        problem=problem,
-        input=DiscreteMeasure(points, weights),
-        output=output,
-        nats=found.nats,
-        deficit_nats=found.deficit,
-        certificate=certificate,
-        multiplier=proposal.multiplier / LOG_TWO,
-        scope=bounds.scope,
-        status=status,
-        stats=SolveStats(
-            proposal.method, proposal.steps, perf_counter() - started, proposal.details
-        ),
+    stats = SolveStats(
+        proposal.method, proposal.steps, perf_counter() - started, dict(proposal.details)
     )
-    if throw and not status.ok:
-        raise NotConverged(
-            f"the certified gap is {certificate.gap:.3g} bits, above tol = {tol:.3g}: "
-            f"{result.status.value}",
-            result,
-        )
-    return result
+    return conclude(
+        lambda status: CapacityResult(
+            problem=problem,
+            input=DiscreteMeasure(points, weights),
+            output=output,
+            nats=found.nats,
+            deficit_nats=found.deficit,
+            certificate=certificate,
+            multiplier=multiplier / LOG_TWO,
+            scope=bounds.scope,
+            status=status,
+            stats=stats,
+        ),
+        certificate,
+        tol=tol,
+        throw=throw,
+        exhausted=proposal.exhausted,
+    )
+
+
+def checked(problem: Problem, proposal: Proposal) -> tuple[Array, Array, float]:
+    """Atoms, weights and multiplier of a proposal that is a law within the constraint."""
+    if not isinstance(proposal, Proposal):
+        raise InvalidArgument("solver", "must propose a Proposal", proposal)
+    law = DiscreteMeasure(proposal.points, proposal.weights)
+    dim = problem.channel.dim
+    if law.dim != dim:
+        raise InvalidArgument("proposal", f"must have atoms in R^{dim}", f"R^{law.dim}")
+    multiplier = non_negative("multiplier", proposal.multiplier)
+    excess = overspends(problem, law.atoms, law.weights)
+    if excess is not None:
+        raise InvalidArgument("proposal", "must be a law within the constraint", excess)
+    return law.atoms, law.weights, multiplier

@@ -23,7 +23,7 @@ from apm.selectors import (
     Random,
     Selector,
 )
-from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.channels import Logistic, Probit
 from channelcode.errors import InvalidArgument
 from tests.apm.loops import MODELS, data, labels_for, run

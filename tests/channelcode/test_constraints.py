@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channelcode.constraints import All, Cost, Peak, Power, Unconstrained, limits, squared_norm
+from channelcode.constraints import (
+    All,
+    Cost,
+    Peak,
+    Power,
+    Unconstrained,
+    costs_of,
+    limits,
+    squared_norm,
+)
 from channelcode.errors import InvalidArgument
 
 amounts = st.floats(0.0, 1e6)
@@ -64,3 +75,50 @@ def test_other_objects_are_refused():
 def test_squared_norm_on_the_line_and_in_space():
     np.testing.assert_array_equal(squared_norm(np.array([-2.0, 3.0])), [4.0, 9.0])
     np.testing.assert_array_equal(squared_norm(np.array([[3.0, 4.0]])), [25.0])
+
+
+@pytest.mark.parametrize("value", [None, True, False, np.True_, "4", [4.0], 1 + 2j, np.nan, -1.0])
+@pytest.mark.parametrize("kind", [Power, Peak])
+def test_a_limit_is_a_number(kind, value):
+    with pytest.raises(InvalidArgument):
+        kind(value)
+
+
+@pytest.mark.parametrize("value", [None, True, "4", [1.0, 2.0], np.nan, -np.inf])
+def test_a_budget_is_a_number(value):
+    with pytest.raises(InvalidArgument):
+        Cost(abs, value)
+
+
+@pytest.mark.parametrize(
+    ("function", "rule"),
+    [
+        (lambda l: "text", "real numbers"),
+        (lambda l: ["a"] * len(l), "real numbers"),
+        (lambda l: None, "real numbers"),
+        (lambda l: l + 1j, "real numbers"),
+        (lambda l: np.ones((3, 3)), "one cost for each input"),
+        (lambda l: 1.0, "one cost for each input"),
+        (lambda l: l * np.inf, "must return numbers"),
+        (lambda l: np.where(l > 1.0, -np.inf, l), "-inf at l = 2.0"),
+    ],
+)
+def test_what_a_cost_returns_is_checked(function, rule):
+    with pytest.raises(InvalidArgument, match=rule):
+        costs_of(function, np.array([0.0, 2.0]))
+
+
+def test_a_cost_of_single_numbers_and_of_infinities():
+    points = np.array([-3.0, 2.0])
+    np.testing.assert_array_equal(costs_of(math.fabs, points), [3.0, 2.0])
+    forbidding = costs_of(lambda l: np.where(l > 0, np.inf, 0.0), points)
+    np.testing.assert_array_equal(forbidding, [0.0, np.inf])
+
+
+def test_a_cost_may_say_where_it_is_small():
+    assert Cost(abs, 1.0).cheap == ()
+    assert Cost(abs, 1.0, cheap=3.0).cheap == (3.0,)
+    assert Cost(abs, 1.0, cheap=[[1.0, 2.0]]).cheap == ((1.0, 2.0),)
+    assert limits(Cost(abs, 1.0, cheap=(3, 4)) & Peak(9.0)).cheap == (3.0, 4.0)
+    with pytest.raises(InvalidArgument, match="cheap"):
+        Cost(abs, 1.0, cheap=(np.inf,))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from channelcode import Link, Logistic, Ordinal, Probit
 from channelcode.capacity import Continuous, Peak, Power, capacity, capacity_curve
-from channelcode.errors import InvalidArgument
+from channelcode.certificate import Status
+from channelcode.errors import InvalidArgument, NotConverged
 from tests.channelcode.capacity.oracles import Poisson
 
 FIELDS = ("bits", "nats", "lower", "upper", "gap", "multiplier", "deficit_bits", "deficit_nats")
@@ -95,3 +98,25 @@ def test_most_of_a_long_curve_is_not_solved_afresh():
 def test_misuse(powers):
     with pytest.raises(InvalidArgument):
         capacity_curve(Logistic(), powers)
+
+
+class Judged:
+    """A solver that gives a poor answer at one power."""
+
+    def propose(self, problem, *, tol):
+        found = Continuous().propose(problem, tol=tol)
+        if problem.limits.budget == 2.0:
+            return dataclasses.replace(found, points=0.9 * found.points)
+        return found
+
+
+def test_one_failure_does_not_lose_the_curve():
+    channel, powers = Ordinal([-1.0, 1.0]), [1.0, 2.0, 3.0]
+    with pytest.raises(NotConverged, match="1 of 3 powers") as caught:
+        capacity_curve(channel, powers, solver=Judged())
+    quiet = capacity_curve(channel, powers, solver=Judged(), throw=False)
+    for curve in (caught.value.result, quiet):
+        assert [status.ok for status in curve.status] == [True, False, True]
+        assert curve.bits[2] == pytest.approx(capacity(channel, Power(3.0)).bits, abs=1e-9)
+        assert curve.gap[1] > 1e-4
+        assert curve.results[1].status is Status.STALLED

@@ -29,7 +29,7 @@ def test_finite_or_not():
 def test_alphabet_within_the_peak():
     rows = [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]
     channel = DiscreteChannel(rows, [-3.0, 1.0, 2.0])
-    letters, matrix, cost = Problem(channel, Power(4.0) & Peak(2.5)).alphabet()
+    letters, matrix, cost = Problem(channel, Power(4.0) & Peak(2.5)).letters()
     np.testing.assert_array_equal(letters, [1.0, 2.0])
     np.testing.assert_array_equal(matrix, rows[1:])
     np.testing.assert_array_equal(cost, [1.0, 4.0])
@@ -38,7 +38,7 @@ def test_alphabet_within_the_peak():
 def test_letters_of_infinite_cost_are_out():
     channel = DiscreteChannel([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
     dear = Cost(lambda l: np.where(l == 2, np.inf, 0.0), 1.0)
-    letters, _, _ = Problem(channel, dear).alphabet()
+    letters, _, _ = Problem(channel, dear).letters()
     np.testing.assert_array_equal(letters, [0.0, 1.0])
     assert 2.0 not in capacity(channel, dear).input.atoms
 
@@ -67,7 +67,7 @@ def test_misuse():
     with pytest.raises(InvalidArgument, match="constraint"):
         Problem(Logistic(), 4.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="finite input"):
-        Problem(Logistic(), Power(1.0)).alphabet()
+        Problem(Logistic(), Power(1.0)).letters()
 
 
 def test_caches_are_not_part_of_the_question():

@@ -15,7 +15,7 @@ from apm.posteriors import Laplace, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
 from apm.selectors import APM, APMExploit, APMExplore
 from apm.selectors.matching.target import decompose, paper_utility, target_input, two_atom_constant
-from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.channels import Link, Logistic, Probit, Softmax
 from channelcode.measures import DiscreteMeasure, FullPool, ScalarPool
 from channelcode.transport import w2_squared

@@ -15,7 +15,7 @@ from apm.selectors.matching.target import (
     two_atom_constant,
     two_atom_scores,
 )
-from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.channels import Cloglog, Link, Logistic, Probit, Softmax
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool, ScalarPool
 from channelcode.transport import w2_squared

@@ -7,7 +7,7 @@ import pytest
 
 from apm.power import FixedPower
 from apm.selectors import APM, APMExploit, APMExplore
-from channelcode.capacity.continuous import Continuous
+from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.channels import Channel, Cloglog, Lapse, Logistic, Probit
 from channelcode.transport import w2_squared
 from tests.apm.given import given_belief, three_classes

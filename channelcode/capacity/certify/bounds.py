@@ -1,0 +1,119 @@
+"""Both bounds on the capacity, recomputed from (problem, measure, multiplier) alone.
+
+For any output law q and multiplier s >= 0 (theory: section 1),
+
+    I(p) <= C(P) <= max_l [D(W(.|l) || q) - s b(l)] + s P     with E_p b <= P,
+
+and no solver grades itself: whatever it proposes is judged here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.certify.finite import finite_bound
+from channelcode.capacity.certify.theorems import theorem
+from channelcode.capacity.law_value import LawValue, law_value, quiet_log_prob
+from channelcode.capacity.problem import EPSILON, Problem
+from channelcode.errors import InvalidArgument
+
+ROUNDING = 16 * EPSILON  # both bounds are moved outwards by this, times the size of the terms
+
+
+class Bounds(NamedTuple):
+    """What was proved, in nats, and over which inputs."""
+
+    lower: float
+    upper: float
+    scope: str
+    value: LawValue
+
+
+def certify(
+    problem: Problem, points: Array, weights: Array, multiplier: float, *, tol: float
+) -> Bounds:
+    """Bound the capacity from both sides; `tol` (nats) says how fine the search has to be.
+
+    `points` are `(m,)` on the line and `(m, dim)` in R^dim, `multiplier` is in nats per unit cost.
+
+    >>> from channelcode import Logistic, Power
+    >>> problem = Problem(Logistic(), Power(4.0))
+    >>> bounds = certify(problem, np.array([-1.0, 1.0]), np.array([0.5, 0.5]), 0.05, tol=1e-9)
+    >>> round(bounds.lower, 6), round(bounds.upper, 6)
+    (0.110944, 0.328132)
+    """
+    if not multiplier >= 0:  # also catches NaN
+        raise InvalidArgument("multiplier", "must be non-negative", multiplier)
+    found = law_value(quiet_log_prob(problem.channel, points), weights)
+    lower = found.nats * _share_within_budget(problem, points, weights)
+    known = theorem(problem, points, weights, multiplier)
+    if known is not None:
+        upper, scope = found.nats, known
+    elif found.deficit <= 0.25 * tol:
+        upper, scope = np.inf, "every input (no law exceeds log |Y|)"
+    elif problem.is_finite:
+        upper, scope = finite_bound(problem, found.output, multiplier)
+    else:
+        upper, scope = _continuous_bound(problem, points, found, multiplier, tol)
+    price = multiplier * abs(problem.limits.budget) if multiplier > 0 else 0.0
+    most = float(np.log(problem.channel.num_outputs))
+    lower, upper = widened(lower, upper, price, most, size=found.nats)
+    return Bounds(float(lower), float(upper), scope, found)
+
+
+def widened(lower: Any, upper: Any, price: Any, most: float, size: Any = None) -> tuple[Any, Any]:
+    """Both bounds moved outwards by rounding, then cut to [0, log |Y|]; floats or arrays.
+
+    `price` is multiplier times budget, `size` the information in nats, by default `lower`.
+    """
+    slack = ROUNDING * np.maximum(1.0, lower if size is None else size) + EPSILON * price
+    return np.maximum(0.0, lower - slack), np.minimum(upper + slack, most)
+
+
+def _continuous_bound(
+    problem: Problem, points: Array, found: LawValue, multiplier: float, tol: float
+) -> tuple[float, str]:
+    if problem.channel.dim == 1:
+        from channelcode.capacity.certify.line import line_bound
+
+        return line_bound(problem, points, found, multiplier, tol)
+    from channelcode.capacity.certify.space import space_bound
+
+    return space_bound(problem, points, found, multiplier)
+
+
+def overspends(problem: Problem, points: Array, weights: Array) -> str | None:
+    """How a law breaks the constraint, beyond rounding, in words; None if it does not."""
+    norms = problem.norm(points)
+    if (norms > problem.limits.peak * (1.0 + 8 * EPSILON)).any():
+        return f"an atom at distance {norms.max()} beyond the peak {problem.limits.peak}"
+    spent, allowed = _spent(problem, points, weights)
+    return None if spent <= allowed else f"a mean cost of {spent}, budget {problem.limits.budget}"
+
+
+def _spent(problem: Problem, points: Array, weights: Array) -> tuple[float, float]:
+    """The mean cost, and the budget with room for rounding, such as that of sqrt(P)^2."""
+    if problem.limits.cost is None:
+        return 0.0, 0.0
+    cost = problem.cost(points)
+    used = weights > 0
+    room = 8 * EPSILON * float(weights[used] @ np.abs(cost[used]))
+    return float(weights[used] @ cost[used]), problem.limits.budget + room
+
+
+def _share_within_budget(problem: Problem, points: Array, weights: Array) -> float:
+    """The part of I(p) that surely fits the limits: 1, or less if p overspends.
+
+    Mixing p with its cheapest atom until the budget holds keeps that share of its information;
+    nothing is kept of a law beyond the peak, or of one without an atom within the budget.
+    """
+    if (problem.norm(points) > problem.limits.peak * (1.0 + 8 * EPSILON)).any():
+        return 0.0
+    spent, allowed = _spent(problem, points, weights)
+    if spent <= allowed:
+        return 1.0
+    budget, cheapest = problem.limits.budget, float(problem.cost(points).min())
+    return (budget - cheapest) / (spent - cheapest) if cheapest < budget else 0.0

@@ -1,0 +1,135 @@
+"""Where to look in R^k: directions, starts, a climb from each, and how far out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.kkt import curve, kkt_function, local
+from channelcode.capacity.law_value import quiet_log_prob
+from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.line import FARTHEST, reach
+
+
+def spread_directions(dim: int, seed: int) -> Array:
+    """Unit vectors: axes, their centred forms and pairs, both signs, and random ones `(n, dim)`."""
+    eye = np.eye(dim)
+    centred = eye - 1.0 / dim
+    pairs = [eye[i] - eye[j] for i in range(dim) for j in range(dim) if i != j]
+    sums = [eye[i] + eye[j] for i in range(dim) for j in range(i)]
+    random = np.random.default_rng(seed).normal(size=(64 * min(dim, 4), dim))
+    known = np.vstack([eye, -eye, centred, -centred, pairs, sums, np.negative(sums)])
+    everything = np.vstack([known, random, random - random.mean(axis=1, keepdims=True)])
+    norms = np.linalg.norm(everything, axis=1)
+    everything = everything[norms > 1e-9] / norms[norms > 1e-9, None]
+    return everything[distinct(everything, 1e-9)]
+
+
+def reach_in_space(
+    problem: Problem, output: Array, multiplier: float, value: float, directions: Array
+) -> tuple[float, bool]:
+    """`line.reach` for R^k; a cost of one's own is tried along the directions."""
+    if problem.limits.is_power or multiplier <= 0 or problem.limits.cost is None:
+        radius, proved = reach(problem, output, multiplier, value)
+        return (radius, proved) if radius < FARTHEST else (1e3, False)
+    room = max(float(-np.log(output[output > 0].min())) - value, 0.0) + 1e-12
+    radius = 1.0
+    while radius < 1e6:
+        with np.errstate(all="ignore"):
+            cost = problem.cost(radius * directions)
+        if (multiplier * (cost - problem.limits.budget) > room).all():
+            break
+        radius *= 2.0
+    return float(min(radius, problem.limits.peak)), False
+
+
+def climbing_starts(
+    problem: Problem,
+    directions: Array,
+    output: Array,
+    multiplier: float,
+    value: float,
+    atoms: Array,
+) -> Array:
+    """Where climbs begin: the best of all directions at many radii, zero, and the atoms."""
+    radius, _ = reach_in_space(problem, output, multiplier, value, directions)
+    radii = np.concatenate([np.geomspace(1e-2, 1.0, 12), [0.55, 0.75, 0.9]]) * radius
+    norms = np.linalg.norm(atoms, axis=1)
+    radii = np.unique(np.concatenate([radii, norms[norms > 0], [1.0, 2.0, 4.0]]))
+    radii = radii[radii <= radius * (1 + 1e-12)]
+    points = (radii[:, None, None] * directions).reshape(-1, atoms.shape[1])
+    points = points[gives_numbers(problem, points)]
+    heights = kkt_function(problem, points, output, multiplier)
+    heights = np.where(np.isnan(heights), -np.inf, heights)
+    best = np.argsort(-heights, kind="stable")[:256]
+    return np.vstack([atoms, np.zeros((1, atoms.shape[1])), points[best]])
+
+
+def climb(
+    problem: Problem, starts: Array, output: Array, multiplier: float, *, max_steps: int = 60
+) -> tuple[Array, Array]:
+    """Maximise F from every start at once by damped Newton steps; points and heights."""
+    point = starts.copy()
+    budget = problem.limits.budget if multiplier > 0 else 0.0
+    peak = problem.limits.peak
+    damping = np.full(len(point), 1e-2)
+    at = curve(local(problem, point), output, multiplier, budget)
+    height = np.where(np.isnan(at.value), -np.inf, at.value)
+    active = np.arange(len(point))
+    gradient, hessian = at.gradient, at.hessian
+    for _ in range(max_steps):
+        g, h = gradient[active], hessian[active]
+        values, vectors = np.linalg.eigh(h)
+        size = np.maximum(
+            np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True) + 1e-300
+        )
+        size = size * (1.0 + damping[active][:, None])
+        step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, g) / size)
+        longest = 0.5 * (0.1 + np.linalg.norm(point[active], axis=1))
+        length = np.linalg.norm(step, axis=1)
+        step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
+        trial = _inside(point[active] + step, peak)
+        at = curve(local(problem, trial), output, multiplier, budget)
+        better = at.value > height[active]
+        index = active[better]
+        gain = at.value[better] - height[index]
+        point[index], height[index] = trial[better], at.value[better]
+        gradient[index], hessian[index] = at.gradient[better], at.hessian[better]
+        damping[index] = np.maximum(0.2 * damping[index], 1e-8)
+        worse = active[~better]
+        damping[worse] = 10.0 * damping[worse] + 0.1
+        keep = np.ones(len(active), dtype=bool)
+        keep[better] = gain > 1e-15
+        keep[~better] = damping[worse] < 1e6
+        active = active[keep]
+        if len(active) == 0:
+            break
+    return point, height
+
+
+def _inside(points: Array, peak: float) -> Array:
+    """Points beyond the peak drawn back to it."""
+    if peak == np.inf:
+        return points
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.where(norms > peak, points * (peak / np.maximum(norms, peak)), points)
+
+
+def gives_numbers(problem: Problem, points: Array) -> Any:
+    """Which inputs the channel answers with numbers: a user's exp may overflow far out."""
+    log_prob = quiet_log_prob(problem.channel, points)
+    return ~(np.isnan(log_prob) | (log_prob == np.inf)).any(axis=1)
+
+
+def distinct(points: Array, rtol: float) -> Any:
+    """Indices of points that differ from all earlier ones."""
+    kept: list[int] = []
+    for i, point in enumerate(points):
+        if kept:
+            distance = np.linalg.norm(points[kept] - point, axis=1)
+            if distance.min() <= rtol * (1.0 + np.linalg.norm(point)):
+                continue
+        kept.append(i)
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,142 @@
+"""Operations on finite supports: gather neighbours, respect the budget, keep few atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.law_value import quiet_log_prob
+from channelcode.capacity.problem import EPSILON, Problem
+
+ROUNDING_STEPS = 14  # of a factor four each: atoms move by 1e-8 of their size at most
+
+
+def gather(points: Array, weights: Array, spacing: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Merge atoms closer than `spacing` into their centre of mass, heaviest first."""
+    order = np.argsort(-weights, kind="stable")
+    flat = points.reshape(len(points), -1)
+    reaches = spacing(points)
+    taken = np.zeros(len(points), dtype=bool)
+    centres, masses = [], []
+    for j in order:
+        if taken[j]:
+            continue
+        near = ~taken & (np.linalg.norm(flat - flat[j], axis=1) <= reaches[j])
+        taken |= near
+        total = float(weights[near].sum())
+        centres.append(weights[near] @ flat[near] / total)
+        masses.append(total)
+    merged = np.array(centres).reshape(-1, *points.shape[1:])
+    mass = np.array(masses)
+    if points.ndim == 1:
+        ranks = np.argsort(merged)
+        merged, mass = merged[ranks], mass[ranks]
+    return merged, mass / mass.sum()
+
+
+def assign(points: Array, weights: Array, centres: Array, reaches: Array) -> tuple[Array, Array]:
+    """Give each atom's mass to the nearest centre within its reach; the others stay as they are."""
+    flat, goals = points.reshape(len(points), -1), centres.reshape(len(centres), -1)
+    distance = np.linalg.norm(flat[:, None] - goals[None], axis=2)
+    nearest = distance.argmin(axis=1)
+    near = distance[np.arange(len(points)), nearest] <= reaches
+    counted = np.bincount(nearest[near], weights=weights[near], minlength=len(centres))
+    masses = np.asarray(counted, dtype=np.float64)
+    keep = masses > 0
+    return (
+        np.concatenate([centres[keep], points[~near]]),
+        np.concatenate([masses[keep], weights[~near]]),
+    )
+
+
+def merge_closest(points: Array, weights: Array) -> tuple[Array, Array] | None:
+    """One atom fewer: the lightest, if it has next to no mass, else the closest two as one.
+
+    None when no two atoms are near each other on the scale of the support.
+    """
+    if len(weights) < 2:
+        return None
+    lightest = int(np.argmin(weights))
+    if weights[lightest] < 1e-9 * weights.max():
+        keep = np.arange(len(weights)) != lightest
+        return points[keep], weights[keep] / weights[keep].sum()
+    flat = points.reshape(len(points), -1)
+    distance = np.linalg.norm(flat[:, None] - flat[None], axis=2)
+    size = np.linalg.norm(flat, axis=1)
+    distance = distance / (0.05 * size.max() + np.minimum(size[:, None], size))
+    np.fill_diagonal(distance, np.inf)
+    i, j = np.unravel_index(int(np.argmin(distance)), distance.shape)
+    if distance[i, j] > 0.5:
+        return None
+    mass = weights[i] + weights[j]
+    merged = points.copy()
+    merged[i] = (weights[i] * points[i] + weights[j] * points[j]) / mass
+    masses = weights.copy()
+    masses[i] = mass
+    keep = np.arange(len(weights)) != j
+    return merged[keep], masses[keep]
+
+
+def within_budget(
+    problem: Problem, points: Array, weights: Array, multiplier: float
+) -> tuple[Array, Array, float]:
+    """Make the budget hold: scale the atoms (power), draw them in by rounding, or shift mass.
+
+    With other costs, atoms that overspend by rounding alone are drawn towards zero where that is
+    cheaper; if it is not, mass moves to the cheapest atom. A budget that is far from used is not
+    active: its multiplier becomes zero.
+    """
+    limit = problem.limits
+    if limit.cost is None:
+        return points, weights, 0.0
+    cost = problem.cost(points)
+    spent = float(weights @ cost)
+    if spent <= limit.budget:
+        idle = spent < limit.budget - 1e-3 * abs(limit.budget) and multiplier < 1e-13
+        return points, weights, 0.0 if idle else multiplier
+    if limit.is_power:
+        return points * np.sqrt(limit.budget / spent), weights, multiplier
+    for shrink in 1.0 - EPSILON * 4.0 ** np.arange(1, ROUNDING_STEPS):
+        if weights @ problem.cost(points * shrink) <= limit.budget:
+            return points * shrink, weights, multiplier
+    cheapest = int(np.argmin(cost))
+    if spent > cost[cheapest]:
+        share = max(0.0, (limit.budget - cost[cheapest]) / (spent - cost[cheapest]))
+        weights = weights * share
+        weights[cheapest] += 1.0 - share
+    return points, weights, multiplier
+
+
+def few_atoms(problem: Problem, points: Array, weights: Array) -> tuple[Array, Array]:
+    """Drop atoms while output law and mean cost stay the same: at most |Y| + 1 remain.
+
+    A vector in the null space of (W', b) moves mass without changing either; it is followed, in
+    the direction that does not lose information, until a weight is zero (Caratheodory).
+    """
+    keep = weights > 0
+    points, weights = points[keep], weights[keep]
+    while len(weights) > 1:
+        log_prob = quiet_log_prob(problem.channel, points)
+        prob = np.exp(log_prob)
+        cost = problem.cost(points)
+        columns = prob if problem.limits.cost is None else np.column_stack([prob, cost])
+        scale = np.abs(columns).max(axis=0)
+        columns = columns / np.where(scale > 0, scale, 1.0)
+        most = problem.channel.num_outputs + (1 if problem.limits.cost is not None else 0)
+        if len(weights) <= most:
+            break
+        direction = np.linalg.svd(columns.T)[2][-1]
+        with np.errstate(invalid="ignore"):
+            negentropy = np.where(prob > 0, prob * log_prob, 0.0).sum(axis=1)
+        if direction @ negentropy < 0:
+            direction = -direction
+        falling = direction < 0
+        ratio = np.where(falling, weights / np.where(falling, -direction, 1.0), np.inf)
+        first = int(np.argmin(ratio))
+        weights = np.maximum(weights + ratio[first] * direction, 0.0)
+        weights[first] = 0.0
+        keep = weights > 0
+        points, weights = points[keep], weights[keep] / weights.sum()
+    return points, weights

@@ -1,0 +1,60 @@
+"""The bound in R^k: above every sampled input, and honest about being a search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode import Features, Softmax
+from channelcode.capacity import Cost, Power, Problem
+from channelcode.capacity.certify.space import space_bound
+from channelcode.capacity.law_value import law_value
+from channelcode.capacity.simplex import simplex_code
+from tests.channelcode.capacity.oracles import kkt
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("classes", [3, 5])
+def test_above_random_inputs(classes, seed):
+    rng = np.random.default_rng(seed)
+    channel, power = Softmax(classes), 3.0
+    atoms, weights = rng.normal(size=(4, classes)), rng.dirichlet(np.ones(4))
+    price = float(10.0 ** rng.uniform(-2, -0.5))
+    found = law_value(channel.log_prob(atoms), weights)
+    upper, scope = space_bound(Problem(channel, Power(power)), atoms, found, price)
+    points = rng.normal(size=(20_000, classes)) * rng.uniform(0.0, 6.0, (20_000, 1))
+    heights = kkt(channel.prob(points), found.output, (points**2).sum(axis=1) - power, price)
+    assert upper >= max(heights.max(), found.nats)
+    assert "multi-start + grid" in scope
+    assert "the multiplier rules all out" in scope
+
+
+@pytest.mark.parametrize(("classes", "power"), [(3, 0.3), (3, 4.0), (6, 2.0), (6, 30.0)])
+def test_the_simplex_code_is_optimal_by_search_too(classes, power):
+    code = simplex_code(classes, power)
+    found = law_value(Softmax(classes).log_prob(code.points), code.weights)
+    upper, _ = space_bound(
+        Problem(Softmax(classes), Power(power)), code.points, found, code.multiplier
+    )
+    assert upper == pytest.approx(found.nats, abs=1e-11)
+
+
+def test_a_plane_against_its_grid():
+    head = Features(Softmax(4), np.array([[1.0, 0.2], [0.0, 1.0], [-1.0, -1.0], [0.5, -2.0]]))
+    rng = np.random.default_rng(4)
+    atoms, weights = rng.normal(size=(4, 2)), rng.dirichlet(np.ones(4))
+    found = law_value(head.log_prob(atoms), weights)
+    upper, _ = space_bound(Problem(head, Power(2.0)), atoms, found, 0.05)
+    side = np.linspace(-10.0, 10.0, 1001)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    top = kkt(head.prob(grid), found.output, (grid**2).sum(axis=1) - 2.0, 0.05).max()
+    # a grid of step 0.02 misses F'' step^2 / 4 of the top
+    assert top - 1e-13 <= upper <= top + 1e-3
+
+
+def test_a_cost_of_ones_own_proves_nothing_far_out():
+    problem = Problem(Softmax(3), Cost(lambda x: np.abs(x).sum(axis=1), 1.0))
+    atoms = np.array([[1.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
+    found = law_value(Softmax(3).log_prob(atoms), np.array([0.5, 0.5]))
+    _, scope = space_bound(problem, atoms, found, 0.1)
+    assert "nothing is proved beyond it" in scope
