@@ -9,7 +9,7 @@ import numpy as np
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
-from apm.posteriors import KroneckerCovariance
+from apm.posteriors import Bohning, KroneckerCovariance, Laplace
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
@@ -51,6 +51,13 @@ def _root(covariance: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0.0))  # rounding may fall below zero
 
 
+def gives_samples(belief: Belief, X: Any) -> bool:
+    """Whether the induced laws of this belief are samples, and not Gaussian."""
+    if isinstance(belief.posterior, ScalarGaussian | Laplace | Bohning):
+        return False
+    return isinstance(belief.push(as_matrix(X)[:1]), EmpiricalPool)
+
+
 def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Iterator[Array]:
     """Channel inputs `(rows, s)` or `(rows, s, k)` in pieces of the pool, one theta for each s.
 
@@ -59,8 +66,7 @@ def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
     """
     matrix = as_matrix(X)
     belief = belief.sized(matrix)
-    sampled = isinstance(belief.push(matrix[:1]), EmpiricalPool)
-    theta = None if sampled else parameter_draws(belief, samples, rng)
+    theta = None if gives_samples(belief, matrix) else parameter_draws(belief, samples, rng)
     width = max(samples, 1) * belief.channel.dim
     rows = max(1, CHUNK_ENTRIES // max(width, matrix.shape[1]))
     for start in range(0, len(matrix), rows):

@@ -12,14 +12,14 @@ from scipy.special import expit
 from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import Selector
-from apm.selectors.draws import inputs_at, parameter_draws
+from apm.selectors.class_draws import TINY, class_major, class_probabilities, entropies
+from apm.selectors.draws import gives_samples, inputs_at, parameter_draws
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Logistic
 from channelcode.errors import InvalidArgument
-from channelcode.measures import EmpiricalPool
 
-CHUNK_ENTRIES = 1 << 20  # joint label probabilities at a time: eight mebibytes
+CHUNK_ENTRIES = 1 << 20  # entries of the largest temporaries: eight mebibytes
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,12 @@ class EPIG(Selector):
             if targets.shape[1] != matrix.shape[1]:
                 rule = f"must have {matrix.shape[1]} columns, as the pool has"
                 raise InvalidArgument("targets", rule, f"shape {targets.shape}")
-        probe = belief.push(matrix[:1])
-        theta = None
-        if not isinstance(probe, EmpiricalPool):
-            theta = parameter_draws(belief, self.samples, generator)
-        if type(belief.channel) is Logistic and theta is not None:
+        if gives_samples(belief, matrix):
+            return _joint(belief, matrix, targets, None)
+        theta = parameter_draws(belief, self.samples, generator)
+        if type(belief.channel) is Logistic:
             return _logistic(belief, matrix, targets, theta)
-        there = _probabilities(belief, targets, theta)
-        width = there.shape[0] * there.shape[1] * belief.channel.num_outputs
-        rows = max(1, CHUNK_ENTRIES // max(width, there.shape[2] * belief.channel.num_outputs))
-        pieces = [
-            _mutual(_probabilities(belief, matrix[start : start + rows], theta), there)
-            for start in range(0, len(matrix), rows)
-        ]
-        return np.concatenate(pieces)
+        return _joint(belief, matrix, targets, theta)
 
 
 def _logistic(belief: Belief, X: Any, targets: Any, theta: Array) -> Array:
@@ -86,23 +78,33 @@ def _logistic(belief: Belief, X: Any, targets: Any, theta: Array) -> Array:
     return np.concatenate(pieces) / LOG_TWO
 
 
-def _probabilities(belief: Belief, X: Any, theta: Array | None) -> Array:
-    """p(y | x, theta_s) as `(n, K, s)`."""
-    if theta is None:
-        inputs = belief.push(X).samples  # type: ignore[attr-defined]
-    else:
-        inputs = inputs_at(belief, X, theta)
-    return np.ascontiguousarray(np.swapaxes(belief.channel.prob(inputs), 1, 2))
+def _joint(belief: Belief, X: Any, targets: Any, theta: Array | None) -> Array:
+    """The scores from the joint law of the two labels under draws (None: the pool's own), `(n,)`.
+
+    The mean over targets of `H(Y) + H(Y*) - H(Y, Y*)`, in bits.
+    """
+    draws = None if theta is None else class_major(theta.reshape(len(theta), -1, theta.shape[-1]))
+    there, weights = _probabilities(belief, targets, draws)
+    classes, count, samples = there.shape
+    columns = np.ascontiguousarray(there.reshape(classes * count, samples).T * weights[:, None])
+    elsewhere = float(entropies(there, weights).mean())
+    rows = max(1, CHUNK_ENTRIES // (classes * max(samples, classes * count)))
+    pieces = []
+    for start in range(0, len(X), rows):
+        here, _ = _probabilities(belief, X[start : start + rows], draws)
+        total = np.zeros(here.shape[1])
+        for prob in here:  # one label of the candidate, all labels of all targets
+            both = prob @ columns
+            both += TINY
+            total += np.vecdot(both, np.log(both))
+        pieces.append(entropies(here, weights) + elsewhere + total / count)
+    return np.maximum(np.concatenate(pieces), 0.0) / LOG_TWO  # I >= 0: what is below is rounding
 
 
-def _mutual(here: Array, there: Array) -> Array:
-    """The mean over targets of I(Y; Y*) in bits, from `(n, K, s)` and `(t, K, s)`; shape `(n,)`."""
-    n, labels, samples = here.shape
-    joint = here.reshape(-1, samples) @ there.reshape(-1, samples).T / samples
-    joint = joint.reshape(n, labels, len(there), labels)
-    first, second = here.mean(axis=2), there.mean(axis=2)
-    product = first[:, :, None, None] * second[None, None, :, :]
-    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-        terms = joint * np.log(joint / product)
-    terms = np.where(joint > 0, terms, 0.0)
-    return np.maximum(terms.sum(axis=(1, 3)).mean(axis=1), 0.0) / LOG_TWO
+def _probabilities(belief: Belief, X: Any, draws: Array | None) -> tuple[Array, Array]:
+    """p(y | x, theta_s) as `(K, n, s)`, and the weights of the draws `(s,)`."""
+    if draws is not None:
+        prob = class_probabilities(belief, X, draws)
+        return prob, np.full(prob.shape[2], 1.0 / prob.shape[2])
+    laws: Any = belief.push(X)
+    return np.ascontiguousarray(np.moveaxis(belief.channel.prob(laws.samples), 2, 0)), laws.weights

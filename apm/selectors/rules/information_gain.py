@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import PoolSelector, Selector
-from apm.selectors.draws import drawn_inputs
+from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
+from apm.selectors.draws import drawn_inputs, gives_samples, parameter_draws
 from apm.selectors.ranking import Indices
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
-from channelcode.channels import Channel, Logistic
+from channelcode.channels import Channel, Logistic, Softmax
 from channelcode.measures import Pool
 
 
@@ -58,10 +60,24 @@ class InformationGain(PoolSelector):
 
 def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
     """Information gain in bits from posterior draws, `(n,)`: eq. (infogainMC) for any channel."""
+    if type(belief.channel) is Softmax and not gives_samples(belief, X):
+        return _softmax_gain(belief, X, samples, rng)
     pieces = [
         empirical_gain(belief.channel, inputs) for inputs in drawn_inputs(belief, X, samples, rng)
     ]
     return np.concatenate(pieces)
+
+
+def _softmax_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
+    matrix = as_matrix(X)
+    belief = belief.sized(matrix)
+    theta = class_major(parameter_draws(belief, samples, rng))
+    rows = max(1, PIECE // (len(theta) * samples))
+    pieces = [
+        softmax_gain(class_inputs(belief, matrix[start : start + rows], theta))
+        for start in range(0, len(matrix), rows)
+    ]
+    return np.concatenate(pieces) / LOG_TWO
 
 
 def empirical_gain(channel: Channel, inputs: Array) -> Array:
