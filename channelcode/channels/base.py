@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from channelcode._numerics.differentiate import along_line
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import plogp
-from channelcode._validation import Array, Seed, as_generator, distribution, finite_array
+from channelcode._validation import (
+    Array,
+    Seed,
+    as_generator,
+    distribution,
+    finite_array,
+    real_array,
+)
 from channelcode.channels.tails import Tails
 from channelcode.errors import InvalidArgument
 
@@ -175,7 +182,7 @@ def _checked(method: Callable[..., Any], *, checks_values: bool) -> Callable[...
         with np.errstate(all="ignore"):  # tails: log 0 = -inf is meant, and NaN is refused below
             result = method(self, point)
         if checks_values:
-            result = np.asarray(result, dtype=np.float64)
+            result = real_array(f"{type(self).__name__}.log_prob", result)
             _check_values(self, point, result)
         return result
 

@@ -10,114 +10,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode import Channel, DiscreteMeasure, Gaussian, Logistic, Measure
-from channelcode.channels import Derivatives
+from channelcode import DiscreteMeasure, Gaussian, Logistic, Measure
 from channelcode.testing import channels, check_channel, gaussians, measures, stochastic_matrices
 from tests.channelcode.channels.test_base import TruncatedPoisson
-
-
-def _logs(l, shift=0.0):
-    return np.stack([-np.logaddexp(0, l), -np.logaddexp(0, -l) + shift], axis=-1)
-
-
-class Good(Channel):
-    dim, num_outputs = 1, 2
-
-    def log_prob(self, l):
-        return _logs(l)
-
-
-class NotNormalised(Good):
-    def log_prob(self, l):
-        return _logs(l, shift=-0.01)
-
-
-class Positive(Good):
-    def log_prob(self, l):
-        return _logs(l, shift=0.5)
-
-
-class NotANumber(Good):
-    def log_prob(self, l):
-        return np.where(l[..., None] > 50, np.nan, _logs(l))
-
-
-class Overflowing(Good):
-    def log_prob(self, l):
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.stack([-np.log1p(np.exp(l)), l - np.log1p(np.exp(l))], axis=-1)
-
-
-class Meddling(Good):
-    def log_prob(self, l):
-        result = _logs(l)
-        if l.flags.writeable:
-            l *= 2
-        return result
-
-
-class Forgetful(Good):
-    calls = 0
-
-    def log_prob(self, l):
-        type(self).calls += 1
-        return _logs(l + 1e-3 * type(self).calls)
-
-
-class WrongGradient(Good):
-    def derivatives(self, l):
-        exact = Logistic().derivatives(l)
-        return Derivatives(exact.gradient * 1.001, exact.hessian)
-
-
-class WrongHessian(Good):
-    def derivatives(self, l):
-        exact = Logistic().derivatives(l)
-        return Derivatives(exact.gradient, -exact.hessian)
-
-
-class WrongShape(Good):
-    def derivatives(self, l):
-        exact = Logistic().derivatives(l)
-        return Derivatives(exact.gradient[..., None], exact.hessian)
-
-
-class Batched(Good):
-    def log_prob(self, l):
-        return _logs(l - np.mean(l))
-
-
-class FractionalOutputs(Good):
-    num_outputs = 2.0
+from tests.channelcode.testing.mistakes import MISTAKES, Good
 
 
 class Impossible(Good):
     num_outputs = 3
 
     def log_prob(self, l):
-        pair = _logs(l)
+        pair = Logistic().log_prob(l)
         return np.concatenate([pair, np.full((*l.shape, 1), -np.inf)], axis=-1)
 
 
 @pytest.mark.parametrize(
-    ("channel", "message"),
-    [
-        (NotNormalised, "must sum to one"),
-        (Positive, "must not exceed 0"),
-        (NotANumber, "accept every finite input.*NaN"),
-        (Overflowing, "must sum to one; at l = 1000.0"),
-        (Meddling, "must not write into its argument"),
-        (Forgetful, "one by one|same answer"),
-        (WrongGradient, "gradient is wrong"),
-        (WrongHessian, "hessian is wrong"),
-        (WrongShape, "derivatives must have shapes"),
-        (Batched, "one by one"),
-        (FractionalOutputs, "num_outputs must be an integer"),
-    ],
+    ("channel", "message"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES]
 )
-def test_each_fault_is_named(channel, message):
+def test_each_mistake_is_named(channel, message):
     with pytest.raises(AssertionError, match=message):
-        check_channel(channel())
+        check_channel(channel)
+
+
+def test_the_table_of_mistakes_is_long_enough():
+    """At least 28, each in its own words; nothing in the table is let through."""
+    assert len({name for name, _, _ in MISTAKES}) == len(MISTAKES) >= 28
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_mistakes_are_found_whatever_the_seed(seed):
+    for _, channel, message in MISTAKES:
+        with pytest.raises(AssertionError, match=message):
+            check_channel(channel, rng=seed)
 
 
 def test_good_channels_pass():
@@ -139,9 +63,9 @@ def test_only_channels_are_checked(thing):
 
 def test_faults_are_named_under_optimised_python():
     program = (
-        "from tests.channelcode.test_testing import NotNormalised\n"
+        "from tests.channelcode.testing.mistakes import MISTAKES\n"
         "from channelcode.testing import check_channel\n"
-        "try:\n    check_channel(NotNormalised())\n"
+        "try:\n    check_channel(MISTAKES[0][1])\n"
         "except AssertionError as error:\n    print('found', error)\n"
     )
     done = subprocess.run(
