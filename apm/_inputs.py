@@ -16,6 +16,11 @@ Matrix = NDArray[np.floating[Any]]
 _RESHAPE = "must have two axes: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one example"
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array; SciPy's module is not imported for it."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
 def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matrix:
     """Return X as an `(n, d)` matrix of float32 (kept) or float64 (everything else).
 

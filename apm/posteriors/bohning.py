@@ -10,19 +10,25 @@ from numpy.typing import ArrayLike
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariance import KroneckerCovariance
-from apm.posteriors.laplace import project_classes, scalar_factor
-from apm.posteriors.maximum import maximise
-from channelcode._validation import Array, integer, read_only
+from apm.posteriors.feature_covariance import FeatureCovariance, RankOne, times
+from apm.posteriors.laplace import project_classes
+from apm.posteriors.softmax_maximum import softmax_maximum
+from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Softmax
 from channelcode.measures import Pool
 
+FEW = 8  # labels at once up to which the covariance is updated instead of made anew
+LONGEST = 1e10  # x'Bx above which an update would lose more than five digits
+
 
 class Solution(NamedTuple):
-    """The mean `(k, q)`, and the covariance."""
+    """The maximum and the rows in the coordinates of the covariance's span, and the covariance."""
 
-    mean: Array
+    weights: Array
+    coordinates: Array
     covariance: KroneckerCovariance
     steps: int
+    change: RankOne | None = None
 
 
 class Bohning(Posterior):
@@ -73,7 +79,13 @@ class Bohning(Posterior):
     def mean(self) -> Array:
         """The mean weights, `(k, q)`, centred: each column sums to zero."""
         self._known_design()
-        return self._solution.mean
+        if "mean" not in self._cache:
+            held, own = self._solution, self._solution.covariance.features
+            lifted = held.weights if own.basis is None else held.weights @ own.basis
+            mean = lifted * own.deviation
+            mean.setflags(write=False)
+            self._cache["mean"] = mean
+        return self._cache["mean"]
 
     @property
     def map(self) -> Array:
@@ -88,6 +100,41 @@ class Bohning(Posterior):
     def summed_covariance(self) -> Array:
         return self.covariance.summed
 
+    @property
+    def top_eigenvalue(self) -> float:
+        if "top" not in self._cache:
+            own = (self._num_classes - 1) * self.covariance.features.top_eigenvalue
+            self._cache["top"] = own
+        return self._cache["top"]
+
+    @property
+    def last_update(self) -> RankOne | None:
+        """What the last label did to the feature covariance B, or None if that was not one label.
+
+        B = B_before - shrink image image', so what is known of a pool follows: see `RankOne`.
+        """
+        self._known_design()
+        return self._solution.change
+
+    def mean_inputs(self, features: Matrix) -> Any:
+        """The centred mean logits, `(n, k)`, of features `(n, p)`."""
+        return times(features, self.mean.T)
+
+    def leverage(self, features: Matrix) -> Any:
+        """x'Bx of every row, `(n,)`: the logits' covariance is this times I - 11'/K."""
+        return self.covariance.features.quadratic(features)
+
+    def cross_leverage(self, features: Matrix, targets: Matrix) -> Array:
+        """x'Bx* of every row and target, `(n, t)`."""
+        return self.covariance.features.cross(features, targets)
+
+    def sample(self, count: int, *, rng: Seed = None) -> Array:
+        """Draws of the centred weights, `(count, k, q)`."""
+        k, q = self.mean.shape
+        noise = as_generator(rng).standard_normal((integer("count", count, least=1), k, q))
+        noise -= noise.mean(axis=1, keepdims=True)
+        return self.mean + self.covariance.features.draw(noise)
+
     def project(self, features: Matrix) -> tuple[Array, ...]:
         return project_classes(self, self.mean, self.covariance, features)
 
@@ -95,32 +142,55 @@ class Bohning(Posterior):
         return self.covariance.pool(*arrays)
 
     def _solve(self, start: Posterior | None, fresh: int) -> Solution:
-        before = start._solution.mean if isinstance(start, Bohning) else None
-        found = maximise(
-            self.channel,
-            self.design,
-            codes=self._codes,
-            weights=self._weights,
-            precision=self._precision,
-            start=before,
-        )
-        k = self._num_classes
-        mean = found.weights - found.weights.mean(axis=0)
-        mean.setflags(write=False)
-        factor = scalar_factor(0.5 * self._weights[:, None, None], self.design, self._precision)
-        covariance = KroneckerCovariance(np.eye(k) - 1.0 / k, factor @ factor.T)
-        return Solution(mean, covariance, found.steps)
+        k, n = self._num_classes, len(self._codes)
+        before = start if isinstance(start, Bohning) else None
+        change = None
+        if before is not None and self._continues(before, fresh):
+            held: Solution = before._solution
+            features, Z = held.covariance.features, held.coordinates
+            for place in range(n - fresh, n):
+                weight = 0.5 * float(self._weights[place])
+                features, change = features.shrunk(self.design[place], weight)
+            Z = features.extended(Z, self.design[n - fresh :])
+            first = np.zeros((k, Z.shape[1]))
+            first[:, : held.weights.shape[1]] = held.weights
+        else:
+            features, Z = FeatureCovariance.whole(self.design, self._precision, 0.5 * self._weights)
+            first = np.zeros((k, Z.shape[1]))
+            if before is not None:
+                first = features.whitened(before.mean)
+        steps = 0
+        if n:
+            first, steps = softmax_maximum(Z, self._codes, self._weights, first)
+        covariance = KroneckerCovariance(np.eye(k) - 1.0 / k, features)
+        for array in (first, Z):
+            array.setflags(write=False)
+        return Solution(first, Z, covariance, steps, change if fresh == 1 else None)
+
+    def _continues(self, before: Bohning, fresh: int) -> bool:
+        """Whether the covariance of `before` is to be updated rather than made anew."""
+        n = len(self._codes)
+        if before.num_observations + fresh != n or not 0 < fresh <= FEW:
+            return False
+        rows = self.design[n - fresh :]
+        return float(before.covariance.features.quadratic(rows).max()) <= LONGEST
 
     def _solution_state(self) -> dict[str, np.ndarray]:
-        return {
-            "mean": self.mean,
-            "steps": np.array(self._solution.steps),
-            **self.covariance.arrays(),
+        held: Solution = self._solution
+        state = {
+            "theta": held.weights,
+            "coordinates": held.coordinates,
+            "steps": np.array(held.steps),
+            **held.covariance.arrays(),
         }
+        del state["outer"]
+        return state
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
-        covariance = KroneckerCovariance(state["outer"], state["inner"])
-        return Solution(read_only(state["mean"]), covariance, int(state["steps"]))
+        k = self._num_classes
+        covariance = KroneckerCovariance.from_arrays(state | {"outer": np.eye(k) - 1.0 / k})
+        theta, coordinates = read_only(state["theta"]), read_only(state["coordinates"])
+        return Solution(theta, coordinates, covariance, int(state["steps"]))
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"num_labels": np.array(self._num_classes)}

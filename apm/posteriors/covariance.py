@@ -7,11 +7,12 @@ Sigma_ab of shape `(q, q)`. The input for features x has covariance S_x[a, b] = 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from apm._inputs import Matrix
+from apm.posteriors.feature_covariance import FeatureCovariance, require_room
 from channelcode._validation import Array, read_only
 from channelcode.measures import FullPool, Pool, ScaledPool
 from channelcode.measures.base import Immutable
@@ -47,6 +48,11 @@ class Covariance(Immutable):
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
         """The parts, by the names of the constructor's arguments."""
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """The covariance that `arrays` came from."""
+        return cls(**arrays)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.dense() if dtype is None else self.dense().astype(dtype)
@@ -99,12 +105,12 @@ class BlockCovariance(Covariance):
 class KroneckerCovariance(Covariance):
     """outer (x) inner, `(k, k)` and `(q, q)`: S_x = (x' inner x) outer, a `ScaledPool`."""
 
-    __slots__ = ("_inner", "_outer")
+    __slots__ = ("_features", "_outer")
     _outer: Array
-    _inner: Array
+    _features: FeatureCovariance
 
-    def __init__(self, outer: Array, inner: Array) -> None:
-        self._set(_outer=read_only(outer), _inner=read_only(inner))
+    def __init__(self, outer: Array, inner: Array | FeatureCovariance) -> None:
+        self._set(_outer=read_only(outer), _features=FeatureCovariance.of(inner))
 
     @property
     def outer(self) -> Array:
@@ -112,33 +118,43 @@ class KroneckerCovariance(Covariance):
         return self._outer
 
     @property
+    def features(self) -> FeatureCovariance:
+        """The factor between features, in the span of the examples."""
+        return self._features
+
+    @property
     def inner(self) -> Array:
-        """The factor between features, `(q, q)`."""
-        return self._inner
+        """The factor between features as a matrix, `(q, q)`."""
+        return self._features.dense()
 
     @property
     def shape(self) -> tuple[int, int]:
-        size = len(self._outer) * len(self._inner)
+        size = len(self._outer) * self._features.shape[0]
         return (size, size)
 
     @property
     def summed(self) -> Array:
-        return np.trace(self._outer) * self._inner
+        return np.trace(self._outer) * self.inner
 
     def dense(self) -> Array:
-        return np.asarray(np.kron(self._outer, self._inner), dtype=np.float64)
+        require_room(self.shape, "the covariance of all weights")
+        return np.asarray(np.kron(self._outer, self.inner), dtype=np.float64)
 
     def spread(self, features: Matrix) -> Any:
-        values, vectors = np.linalg.eigh(self._inner)
-        factor = (vectors * np.sqrt(np.maximum(values, 0.0))).astype(features.dtype, copy=False)
-        image = features @ factor
-        return np.einsum("ij,ij->i", image, image)
+        return self._features.quadratic(features)
 
     def pool(self, mean: Array, spread: Array) -> Pool:
         return ScaledPool(mean, spread, self._outer)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {"outer": self._outer, "inner": self._inner}
+        own = self._features
+        parts = {"outer": self._outer, "deviation": own.deviation, "factor": own.factor}
+        return parts if own.basis is None else parts | {"basis": own.basis}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        inner = FeatureCovariance(arrays["deviation"], arrays["factor"], arrays.get("basis"))
+        return cls(arrays["outer"], inner)
 
 
 class DiagonalCovariance(Covariance):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix
+from apm._inputs import Matrix, is_sparse
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariance import (
     BlockCovariance,
@@ -15,6 +15,7 @@ from apm.posteriors.covariance import (
     DiagonalCovariance,
     KroneckerCovariance,
 )
+from apm.posteriors.feature_covariance import times
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.posteriors.maximum import (
     convex_part,
@@ -210,11 +211,13 @@ class Laplace(Posterior):
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
         covariance = None
-        factor = read_only(state["factor"]) if "factor" in state else None
-        if "matrix" in state:
+        factor = None
+        if self.dim == 1:
+            factor = read_only(state["factor"])
+        elif "matrix" in state:
             covariance = BlockCovariance(state["matrix"], int(state["num_classes"]))
         elif "outer" in state:
-            covariance = KroneckerCovariance(state["outer"], state["inner"])
+            covariance = KroneckerCovariance.from_arrays(state)
         elif "variances" in state:
             covariance = DiagonalCovariance(state["variances"], state["centre"])
         theta = read_only(state["theta"])
@@ -256,7 +259,12 @@ def project_classes(
         raise InvalidArgument(
             "X", f"must have {posterior.num_features} features", features.shape[1]
         )
+    centre = times(features, mean.T)
+    if isinstance(covariance, KroneckerCovariance):
+        return centre, covariance.spread(features)
+    if is_sparse(features):
+        features = features.toarray()  # type: ignore[attr-defined]
     if posterior.intercept:
         constant = np.ones((len(features), 1), dtype=features.dtype)
         features = np.concatenate((features, constant), axis=1)
-    return features @ mean.T.astype(features.dtype, copy=False), covariance.spread(features)
+    return centre, covariance.spread(features)

@@ -120,11 +120,9 @@ def _moved(posterior: Sampled, row: Array, weight: float) -> Array:
 def _shrunk_covariance(covariance: Covariance, row: Array, weight: Array) -> Covariance:
     if isinstance(covariance, KroneckerCovariance):
         # W ~ w A^+, so that A^+ (x) B^-1 grows by w A^+ (x) x x': w is the mean over directions
-        outer, inner = covariance.outer, covariance.inner
+        outer = covariance.outer
         shared = float(np.trace(weight @ outer)) / np.linalg.matrix_rank(outer)
-        image = inner @ row
-        lost = shared / (1 + shared * float(row @ image))
-        return KroneckerCovariance(outer, inner - lost * np.outer(image, image))
+        return KroneckerCovariance(outer, covariance.features.shrunk(row, shared)[0])
     if isinstance(covariance, DiagonalCovariance):
         own = np.maximum(np.diag(weight), 0.0)[:, None] * row**2
         return DiagonalCovariance(1 / (1 / covariance.variances + own), covariance.centre)

@@ -1,0 +1,325 @@
+"""A covariance over features, kept as a factor in the span of the examples seen.
+
+    M = D (I + B'(F F' - I) B) D
+
+with D the prior deviations `(q,)`, B `(r, q)` an orthonormal basis of the whitened examples and F
+`(r, r)`. Outside the span of the examples M is the prior, so r is at most the number of labels. B
+is None where r = q and F itself is the factor of D^-1 M D^-1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from apm._inputs import is_sparse
+from channelcode._validation import Array, read_only
+from channelcode.errors import InvalidArgument
+from channelcode.measures.base import Immutable
+
+WIDE = 128  # features from which the span is worth its bookkeeping
+LARGEST_DENSE = 1 << 25  # entries of a matrix that is formed on request: a quarter of a gibibyte
+NEAR = 1e-6  # of a row's square: less of it outside the span is recomputed without cancellation
+DEPENDENT = 1e-13  # a row this close to the span of the others, relative to its norm, lies in it
+PIECE = 1 << 20  # entries of a temporary
+
+
+def times(features: Any, matrix: Array) -> Any:
+    """features `(n, p)` times matrix `(q, m)`, whose last row is that of the constant if q > p."""
+    count = features.shape[1]
+    result = features @ np.asarray(matrix[:count], dtype=features.dtype)
+    if len(matrix) > count:
+        result += matrix[count].astype(features.dtype)
+    return result
+
+
+def weighted_squares(features: Any, weights: Array) -> Any:
+    """sum_j w_j x_j^2 of every row, `(n,)`; a weight without a feature is that of the constant."""
+    count = features.shape[1]
+    own = weights[:count].astype(features.dtype)
+    squares = (
+        features.multiply(features) @ own if is_sparse(features) else (features * features) @ own
+    )
+    return squares + weights[count] if len(weights) > count else squares
+
+
+class RankOne:
+    """What one label did to a covariance: `M - shrink image image'`.
+
+    `along(features)` is x' image `(n,)`; a pool's forms follow without the matrix: x'Mx falls by
+    `shrink along^2`, x'Mx* by `shrink along along*`.
+    """
+
+    __slots__ = ("image", "shrink")
+
+    def __init__(self, image: Array, shrink: float) -> None:
+        self.image, self.shrink = read_only(image), shrink
+
+    def along(self, features: Any) -> Any:
+        """x' image for features `(n, p)`, shape `(n,)`."""
+        return times(features, self.image[:, None])[:, 0]
+
+
+class FeatureCovariance(Immutable):
+    """The covariance M `(q, q)` of one class's weights; `np.asarray` makes the matrix.
+
+    >>> prior = FeatureCovariance.prior(np.array([4.0, 4.0]))
+    >>> after, change = prior.shrunk(np.array([2.0, 0.0]), 3.0)
+    >>> after.dense().round(4).tolist()
+    [[0.0625, 0.0], [0.0, 0.25]]
+    """
+
+    __slots__ = ("_basis", "_deviation", "_factor")
+    _deviation: Array
+    _basis: Array | None
+    _factor: Array
+
+    def __init__(self, deviation: Array, factor: Array, basis: Array | None = None) -> None:
+        self._set(
+            _deviation=read_only(deviation),
+            _factor=read_only(factor),
+            _basis=None if basis is None else read_only(basis),
+        )
+
+    @classmethod
+    def prior(cls, precision: Array) -> FeatureCovariance:
+        """diag(1 / precision)."""
+        q = len(precision)
+        deviation = 1.0 / np.sqrt(precision)
+        if q >= WIDE:
+            return cls(deviation, np.empty((0, 0)), np.empty((0, q)))
+        return cls(deviation, np.eye(q))
+
+    @classmethod
+    def whole(
+        cls, design: Array, precision: Array, weights: Array
+    ) -> tuple[FeatureCovariance, Array]:
+        """(diag(precision) + sum_i w_i x_i x_i')^-1, and the rows in its coordinates `(n, r)`."""
+        prior = cls.prior(precision)
+        if len(design) == 0:
+            return prior, np.empty((0, len(prior._factor)))
+        Z = np.ascontiguousarray(design * prior._deviation)
+        basis = None
+        if prior._basis is not None and len(Z) < Z.shape[1]:
+            from apm._kernels.dense import row_basis
+
+            basis, Z = Z, np.empty((len(Z), len(Z)))
+            rank = row_basis(basis, Z)
+            basis, Z = basis[:rank], np.ascontiguousarray(Z[:, :rank])
+        rank = Z.shape[1]
+        stacked = np.concatenate((np.sqrt(weights)[:, None] * Z, np.eye(rank)))
+        upper = np.linalg.qr(stacked, mode="r")
+        from scipy.linalg import solve_triangular
+
+        factor = solve_triangular(upper, np.eye(rank), check_finite=False)
+        return cls(prior._deviation, factor, basis), Z
+
+    @classmethod
+    def of(cls, matrix: Any) -> FeatureCovariance:
+        """That of a dense matrix `(q, q)`; rounding below zero counts as zero."""
+        if isinstance(matrix, FeatureCovariance):
+            return matrix
+        matrix = np.asarray(matrix, dtype=np.float64)
+        try:
+            factor = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(matrix)
+            factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        return cls(np.ones(len(matrix)), factor)
+
+    @property
+    def deviation(self) -> Array:
+        """D, the prior deviations, `(q,)`."""
+        return self._deviation
+
+    @property
+    def basis(self) -> Array | None:
+        """B `(r, q)`, or None where the span is everything."""
+        return self._basis
+
+    @property
+    def factor(self) -> Array:
+        """F `(r, r)`, in whitened coordinates."""
+        return self._factor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(q, q)`."""
+        return (len(self._deviation), len(self._deviation))
+
+    @property
+    def trace(self) -> float:
+        """tr M."""
+        own = self._deviation**2
+        if self._basis is None:
+            return float(own @ np.einsum("ij,ij->i", self._factor, self._factor))
+        turned = self._basis * self._deviation
+        image = self._factor.T @ turned
+        return float(own.sum() - np.vdot(turned, turned) + np.vdot(image, image))
+
+    @property
+    def top_eigenvalue(self) -> float:
+        """The largest eigenvalue of M, from matrices no larger than the span."""
+        if self._basis is None:
+            return float(np.linalg.eigvalsh(self.dense())[-1])
+        common = float(self._deviation[0])
+        others = np.flatnonzero(self._deviation != common)  # at most the constant
+        directions = [*self._basis, *np.eye(len(self._deviation))[others]]
+        if not directions:
+            return common**2
+        frame, _ = np.linalg.qr(np.array(directions).T)
+        turned = frame.T * self._deviation
+        within = turned @ self._basis.T
+        image = within @ self._factor
+        matrix = turned @ turned.T - within @ within.T + image @ image.T
+        top = float(np.linalg.eigvalsh(matrix)[-1])
+        return max(top, common**2) if len(directions) < len(self._deviation) else top
+
+    def dense(self) -> Array:
+        """M itself, `(q, q)`; refused where it would be too large to be meant."""
+        require_room(self.shape, "the covariance of the features")
+        if self._basis is None:
+            rooted = self._deviation[:, None] * self._factor
+            return rooted @ rooted.T
+        turned = self._basis * self._deviation
+        image = self._factor.T @ turned
+        matrix = np.diag(self._deviation**2)
+        matrix -= turned.T @ turned
+        matrix += image.T @ image
+        return matrix
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.dense() if dtype is None else self.dense().astype(dtype)
+
+    def coordinates(self, features: Any) -> Any:
+        """F'B D x of every row, `(n, r)`: the part of x'Mx within the span is its square."""
+        return times(features, self._lifted())
+
+    def quadratic(self, features: Any) -> Any:
+        """x'Mx of every row of features `(n, p)`, shape `(n,)`."""
+        image = self.coordinates(features)
+        within = np.einsum("ij,ij->i", image, image)
+        return within if self._basis is None else within + self._outside(features)
+
+    def cross(self, features: Any, others: Any) -> Array:
+        """x'Mx* of every pair of rows, `(n, t)`."""
+        forms = self.coordinates(features) @ self.coordinates(others).T
+        if self._basis is None:
+            return forms
+        turned = (self._basis * self._deviation).T
+        forms -= times(features, turned) @ times(others, turned).T
+        squares = self._deviation**2
+        weights = squares[: features.shape[1]]
+        if is_sparse(features):
+            product = features.multiply(weights).tocsr() @ others.T
+            forms += product.toarray() if is_sparse(product) else product
+        else:
+            other = others.toarray() if is_sparse(others) else others
+            forms += (features * weights) @ other.T
+        if len(squares) > features.shape[1]:
+            forms += squares[-1]
+        return forms
+
+    def image(self, row: Array) -> Array:
+        """M x for one row `(q,)`."""
+        white = row * self._deviation
+        if self._basis is None:
+            return self._deviation * (self._factor @ (self._factor.T @ white))
+        inside = self._basis @ white
+        moved = self._factor @ (self._factor.T @ inside) - inside
+        return self._deviation * (white + moved @ self._basis)
+
+    def shrunk(self, row: Array, weight: float) -> tuple[FeatureCovariance, RankOne]:
+        """(M^-1 + w x x')^-1 for one row `(q,)`, and the change; it cannot turn indefinite."""
+        grown, inside = self._grown(row * self._deviation)
+        along = grown._factor.T @ inside
+        variance = float(along @ along)
+        shrink = weight / (1.0 + weight * variance)
+        change = RankOne(grown.image(row), shrink)
+        if variance == 0.0 or weight == 0.0:
+            return grown, RankOne(change.image, 0.0)
+        unit = along / np.sqrt(variance)
+        kept = image = np.outer(grown._factor @ unit, unit)
+        factor = grown._factor
+        for _ in range(2):  # twice, so that nothing of the direction is left but its new part
+            factor = factor - kept
+            kept = np.outer(factor @ unit, unit)
+        factor += image / np.sqrt(1.0 + weight * variance)
+        return FeatureCovariance(self._deviation, factor, grown._basis), change
+
+    def whitened(self, weights: Array) -> Array:
+        """Weights `(k, q)` in the coordinates of the span, `(k, r)`."""
+        white = weights / self._deviation
+        return white if self._basis is None else white @ self._basis.T
+
+    def extended(self, coordinates: Array, rows: Array) -> Array:
+        """The coordinates `(n, r)` of earlier rows and of new ones, after `shrunk` by these."""
+        white = rows * self._deviation
+        white = white if self._basis is None else white @ self._basis.T
+        result = np.zeros((len(coordinates) + len(rows), white.shape[1]))
+        result[: len(coordinates), : coordinates.shape[1]] = coordinates
+        result[len(coordinates) :] = white
+        return result
+
+    def draw(self, noise: Array) -> Array:
+        """Deviations with covariance M from standard normal noise `(..., q)`."""
+        if self._basis is None:
+            return (noise @ self._factor.T) * self._deviation
+        inside = noise @ self._basis.T
+        return (noise + (inside @ self._factor.T - inside) @ self._basis) * self._deviation
+
+    def _grown(self, white: Array) -> tuple[FeatureCovariance, Array]:
+        """This covariance on a span that holds the whitened row, and the row's coordinates."""
+        if self._basis is None:
+            return self, white
+        rest, inside = white, np.zeros(len(self._basis))
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            part = self._basis @ rest
+            inside, rest = inside + part, rest - part @ self._basis
+        size = float(np.sqrt(rest @ rest))
+        if size <= DEPENDENT * float(np.sqrt(white @ white)):
+            return self, inside
+        rank = len(inside)
+        basis = np.concatenate((self._basis, (rest / size)[None]))
+        factor = np.zeros((rank + 1, rank + 1))
+        factor[:rank, :rank], factor[rank, rank] = self._factor, 1.0
+        return FeatureCovariance(self._deviation, factor, basis), np.append(inside, size)
+
+    def _lifted(self) -> Array:
+        """D B'F `(q, r)`."""
+        if self._basis is None:
+            return self._deviation[:, None] * self._factor
+        return self._deviation[:, None] * (self._basis.T @ self._factor)
+
+    def _outside(self, features: Any) -> Any:
+        """|D x|^2 less its part within the span, `(n,)`; little of it not by difference."""
+        if self._basis is None:
+            return 0.0
+        turned = (self._basis * self._deviation).T
+        own = weighted_squares(features, self._deviation**2)
+        inside = times(features, turned)
+        rest = own - np.einsum("ij,ij->i", inside, inside)
+        near = np.flatnonzero(rest < NEAR * own)
+        step = max(1, PIECE // len(self._deviation))
+        for start in range(0, len(near), step):
+            rows = near[start : start + step]
+            piece = features[rows].toarray() if is_sparse(features) else features[rows]
+            white = piece * self._deviation[: piece.shape[1]]
+            if len(self._deviation) > piece.shape[1]:
+                white = np.column_stack((white, np.full(len(white), self._deviation[-1])))
+            white -= inside[rows] @ self._basis
+            left = np.einsum("ij,ij->i", white, white)
+            rest[rows] = np.where(left > DEPENDENT**2 * own[rows], left, 0.0)
+        return rest
+
+
+def require_room(shape: tuple[int, int], what: str) -> None:
+    """Refuse a dense matrix that nobody can want, before it is allocated."""
+    entries = shape[0] * shape[1]
+    if entries > LARGEST_DENSE:
+        rule = (
+            f"must be small enough for {what}, {shape[0]:,} x {shape[1]:,}: "
+            f"it would take {8 * entries / 2**30:.1f} GiB"
+        )
+        raise InvalidArgument("num_features", rule, shape[0])

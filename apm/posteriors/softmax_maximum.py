@@ -1,0 +1,225 @@
+"""The most probable weights of softmax regression, to rounding.
+
+In whitened coordinates z_i `(n, r)` the weights V `(k, r)` minimise
+
+    J = |V|^2 / 2 + sum_i s_i (ln sum_a exp(l_ia) - l_iy),   l_i = V z_i.
+
+The Hessian is that of K separate problems less a matrix of rank n,
+
+    H = diag(A_a) - sum_i s_i (p_i (x) z_i)(p_i (x) z_i)',   A_a = I + sum_i s_i p_ia z_i z_i',
+
+so one n x n system joins K systems of size r (Williams and Barber, 1998), and no `(k r, k r)`
+matrix is formed. It is factored once, at the start; a quasi-Newton iteration corrects what has
+changed since, and it is factored anew only when that goes slowly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apm.posteriors.labels import Codes
+from channelcode._validation import Array
+from channelcode.errors import NotConverged
+
+MAX_STEPS = 500
+REFRESH = 12  # quasi-Newton steps after which a new factor is cheaper than more of them
+TOLERANCE = 1e-9  # of the last step, relative to the weights; the error after it is far smaller
+NOISE = 4.0 * float(np.finfo(np.float64).eps)
+LARGE = 1e8  # squared length of a whitened row above which the joint system is summed by class
+STEEP = 1e-4  # of Armijo's rule
+LEAST = 1e-18  # the shortest step that is tried
+
+
+class Point(NamedTuple):
+    """A trial point: loss and its rounding, gradient `(k, r)`, probabilities, inputs `(n, k)`."""
+
+    loss: float
+    noise: float
+    gradient: Array
+    probability: Array
+    inputs: Array
+
+
+def softmax_point(Z: Array, codes: Codes, weights: Array, V: Array) -> Point:
+    """The loss and what its derivatives are made of, at V `(k, r)`."""
+    rows = np.arange(len(codes))
+    inputs = Z @ V.T
+    top = inputs.max(axis=1, keepdims=True)
+    probability = np.exp(inputs - top)
+    total = probability.sum(axis=1, keepdims=True)
+    probability /= total
+    losses = top[:, 0] + np.log(total[:, 0]) - inputs[rows, codes]
+    gradient = V + residuals(codes, weights, probability).T @ Z
+    loss = 0.5 * float(np.vdot(V, V)) + float(weights @ losses)
+    noise = NOISE * (1.0 + abs(loss) + float(weights @ np.abs(top[:, 0])))
+    return Point(loss, noise, gradient, probability, inputs)
+
+
+def residuals(codes: Codes, weights: Array, probability: Array) -> Array:
+    """s_i (p_ia - [a = y_i]), `(n, k)`; for the label itself from the others."""
+    rows = np.arange(len(codes))
+    result = probability * weights[:, None]
+    result[rows, codes] = 0.0
+    result[rows, codes] = -result.sum(axis=1)
+    return result
+
+
+class Curvature:
+    """The Hessian at one point, factored: `solve(G)` is H^-1 G."""
+
+    def __init__(self, Z: Array, weights: Array, probability: Array) -> None:
+        (n, r), k = Z.shape, probability.shape[1]
+        self._Z, self._n = Z, n
+        self._lever = probability * np.sqrt(weights)[:, None]
+        level = probability * weights[:, None]
+        self._dense = None
+        if (k * r) ** 3 / 3 + k * k * n * r * r <= k * (r**3 + n * r * r + n * n * r):
+            self._dense = _dense_factor(Z, weights, probability, level)
+            return
+        from scipy.linalg import lapack
+
+        library: Any = lapack
+        blocks = np.matmul(Z.T * level.T[:, None, :], Z)
+        blocks[:, np.arange(r), np.arange(r)] += 1.0
+        self._roots = np.empty((k, r, r))  # L^-1 for each A = L L'
+        images = np.empty((k, r, n))
+        for a, lower in enumerate(np.linalg.cholesky(blocks)):
+            self._roots[a] = library.dtrtri(lower, lower=1)[0]
+            np.matmul(self._roots[a], Z.T * self._lever[:, a], out=images[a])
+        stacked = images.reshape(k * r, n)
+        joint = np.eye(n) - stacked.T @ stacked
+        if float((weights * np.einsum("ij,ij->i", Z, Z)).max(initial=0.0)) > LARGE:
+            joint = _positive_joint(Z, weights, probability)
+        self._joint = _safe_factor(joint)
+
+    def solve(self, gradient: Array) -> Array:
+        """H^-1 G for G `(k, r)`."""
+        from scipy.linalg import cho_solve
+
+        if self._dense is not None:
+            flat = cho_solve(self._dense, gradient.ravel(), check_finite=False)
+            return flat.reshape(gradient.shape)
+        own = self._own(gradient)
+        pulled = np.einsum("nk,nk->n", self._Z @ own.T, self._lever)
+        shared = cho_solve(self._joint, pulled, check_finite=False)
+        back = (self._lever * shared[:, None]).T @ self._Z
+        return own + self._own(back)
+
+    def _own(self, gradient: Array) -> Array:
+        """A_a^-1 g_a of every class, `(k, r)`."""
+        half = np.matmul(self._roots, gradient[:, :, None])
+        return np.matmul(self._roots.swapaxes(1, 2), half)[:, :, 0]
+
+
+def _dense_factor(Z: Array, weights: Array, probability: Array, level: Array) -> tuple[Array, bool]:
+    k, r = probability.shape[1], Z.shape[1]
+    hessian = np.empty((k, r, k, r))
+    for a in range(k):
+        for b in range(a, k):
+            curve = -level[:, a] * probability[:, b]
+            if a == b:
+                curve = curve + level[:, a]
+            block = (Z.T * curve) @ Z
+            if a == b:
+                block[np.diag_indices(r)] += 1.0
+            hessian[a, :, b, :] = hessian[b, :, a, :] = block
+    return _safe_factor(hessian.reshape(k * r, k * r))
+
+
+def _positive_joint(Z: Array, weights: Array, probability: Array) -> Array:
+    """The n x n matrix as a sum over classes, for long rows: I less its like would cancel."""
+    gram = Z @ Z.T
+    joint = np.zeros_like(gram)
+    for column in probability.T:
+        scale = np.sqrt(weights * column)
+        lower, _ = _safe_factor(np.eye(len(gram)) + scale[:, None] * gram * scale)
+        half = np.linalg.solve(lower, np.diag(np.sqrt(column)))
+        joint += half.T @ half
+    return joint
+
+
+def _safe_factor(matrix: Array) -> tuple[Array, bool]:
+    """A Cholesky factor; of a slightly larger matrix where rounding made this one indefinite."""
+    slack = 0.0
+    while True:
+        try:
+            lower: Any = np.linalg.cholesky(matrix + slack * np.eye(len(matrix)))
+            return lower, True
+        except np.linalg.LinAlgError:
+            slack = max(1e-14, 10.0 * slack)
+
+
+def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tuple[Array, int]:
+    """Minimise J from `start` `(k, r)`; return the weights `(k, r)` and the steps it took.
+
+    Done when the last step is below 1e-9 of the weights, or when the gradient is nothing but the
+    rounding of its own terms (labels that cancel each other exactly).
+    """
+    if len(Z) < Z.shape[1]:  # the maximum lies in the span of the rows
+        frame, coordinates = np.linalg.qr(Z.T)
+        found, steps = softmax_maximum(coordinates.T.copy(), codes, weights, start @ frame)
+        return found @ frame.T, steps
+    V = np.array(start)
+    here = softmax_point(Z, codes, weights, V)
+    if not np.isfinite(here.loss):
+        V = np.zeros_like(V)
+        here = softmax_point(Z, codes, weights, V)
+    curvature = Curvature(Z, weights, here.probability)
+    pairs: list[tuple[Array, Array, float]] = []
+    sizes = np.abs(Z)
+    for steps in range(1, MAX_STEPS + 1):
+        step = _two_loops(curvature, pairs, here.gradient)
+        descent = float(np.vdot(step, here.gradient))
+        length = 1.0
+        while True:
+            trial = V - length * step
+            there = softmax_point(Z, codes, weights, trial)
+            if _accepted(here, there, descent, length, step) or length < LEAST:
+                break
+            length *= 0.5
+        move, turn = trial - V, there.gradient - here.gradient
+        V, here = trial, there
+        small = float(np.abs(move).max()) <= TOLERANCE * float(np.abs(V).max())
+        if (small and length == 1.0) or (
+            descent <= here.noise and _is_rounding(sizes, codes, weights, V, here)
+        ):
+            return V - V.mean(axis=0), steps
+        curved = float(np.vdot(move, turn))
+        if length < 1.0 or len(pairs) == REFRESH or not curved > 0.0:
+            curvature, pairs = Curvature(Z, weights, here.probability), []
+        else:
+            pairs.append((move, turn, 1.0 / curved))
+    raise NotConverged(
+        f"the softmax maximum was not reached in {MAX_STEPS} steps: "
+        "raise prior_precision or scale the features",
+        V,
+    )
+
+
+def _accepted(here: Point, there: Point, descent: float, length: float, step: Array) -> bool:
+    """Armijo's rule, or, where the loss differs by rounding only, that of the slope."""
+    if there.loss <= here.loss - STEEP * length * descent:
+        return True
+    ahead = -float(np.vdot(step, there.gradient))
+    return there.loss <= here.loss + there.noise and ahead <= 0.8 * descent
+
+
+def _two_loops(curvature: Curvature, pairs: list[tuple[Array, Array, float]], G: Array) -> Array:
+    """Limited-memory BFGS on top of the factored Hessian."""
+    direction, shares = G, []
+    for move, turn, inverse in reversed(pairs):
+        share = inverse * float(np.vdot(move, direction))
+        direction = direction - share * turn
+        shares.append(share)
+    direction = curvature.solve(direction)
+    for (move, turn, inverse), share in zip(pairs, reversed(shares), strict=True):
+        direction = direction + (share - inverse * float(np.vdot(turn, direction))) * move
+    return direction
+
+
+def _is_rounding(sizes: Array, codes: Codes, weights: Array, V: Array, here: Point) -> bool:
+    """Whether the gradient is within the rounding of the terms that it is the sum of."""
+    terms = np.abs(residuals(codes, weights, here.probability)) * (1.0 + np.abs(here.inputs))
+    return bool((np.abs(here.gradient) <= NOISE * (np.abs(V) + terms.T @ sizes)).all())
