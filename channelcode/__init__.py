@@ -47,11 +47,11 @@ from channelcode.channels import (
     restrict,
 )
 from channelcode.errors import ChannelCodeError, InvalidArgument, MissingExtra, NotConverged
+from channelcode.guarantees import GapBound, information_gap_bound
 from channelcode.information import (
     Information,
     binary_entropy,
     entropy,
-    information_gap_bound,
     kl_divergence,
     mutual_information,
 )
@@ -124,6 +124,7 @@ __all__ = [
     "kl_divergence",
     "mutual_information",
     "information_gap_bound",
+    "GapBound",
     # capacity
     "capacity",
     "capacity_curve",

@@ -126,7 +126,7 @@ def _certificate(
     belief: Belief, power: float, target: Any, laws: Pool, place: int, gain: float
 ) -> tuple[float | None, float | None, str]:
     """The bound, the bound by transport alone, and a note that says what they rest on."""
-    from channelcode.information import information_gap_bound
+    from channelcode.guarantees import information_gap_bound
 
     moments = laws.second_moment
     largest = float(moments.max())

@@ -26,7 +26,8 @@ from apm.selectors import (
 )
 from apm.selectors.matching.target import target_input
 from channelcode.channels import Logistic, Probit, Softmax
-from channelcode.information import information_gap_bound, mutual_information
+from channelcode.guarantees import information_gap_bound
+from channelcode.information import mutual_information
 from channelcode.measures import DiscreteMeasure, Gaussian, ScalarPool
 from channelcode.transport import w2_squared
 from tests.apm.given import given_belief

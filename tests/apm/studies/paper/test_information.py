@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 from apm.studies.paper.information import LIPSCHITZ, first_distance, per_query_information
 from channelcode import DiscreteMeasure, Gaussian, Logistic
-from channelcode.information import information_gap_bound, mutual_information
+from channelcode.guarantees import information_gap_bound
+from channelcode.information import mutual_information
 from tests.apm.given import entropy_bits
 
 

@@ -9,17 +9,14 @@ import numpy as np
 
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import LOG_TWO
-from channelcode._numerics.wasserstein import (
-    atoms_to_atoms,
-    gaussian_to_atoms,
-    gaussian_upper_bound,
-)
 from channelcode._validation import non_negative
+from channelcode.certificate import Certificate, Status, conclude
 from channelcode.channels import Channel, Logistic
-from channelcode.errors import InvalidArgument
-from channelcode.information.constants import steepness
-from channelcode.information.mutual import mutual_information
+from channelcode.errors import InvalidArgument, NotConverged
+from channelcode.information import Information, mutual_information
+from channelcode.information.steepness import steepness
 from channelcode.measures import DiscreteMeasure, Gaussian
+from channelcode.transport import w2, wasserstein_line
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,10 @@ class GapBound:
     `constant` is K_P of Theorem 3.1 in bits a unit of distance, `lipschitz` that of
     l -> D(W(.|l) || q*), `divergence` is D(q_p || q*) in bits, and `w1 <= w2` are the distances to
     the target, exact on the line and upper bounds in R^k.
+
+    `certificate.upper` is the same bound, `certificate.lower` what was computed of the gap itself.
+    Both constants are the steepest slopes that a search has met; `scope` says where it looked.
+    The status is `BOUND_ONLY` where the channel declares its bends, else `WITHIN_SCOPE`.
     """
 
     bits: float
@@ -41,6 +42,9 @@ class GapBound:
     divergence: float
     w1: float
     w2: float
+    certificate: Certificate
+    status: Status
+    scope: str
 
     @property
     def nats(self) -> float:
@@ -74,7 +78,7 @@ def information_gap_bound(
 
     What the target itself lacks to a certified upper bound on C is added. `power` is P (default:
     the target's own; a law beyond it is measured by its own power). `distance` is W2(p, p*) if it
-    is known, of use in R^k, where the distance here is only bounded from above.
+    is known already: in R^k computing it costs a transport problem.
 
     >>> from channelcode import DiscreteMeasure, Gaussian, Logistic
     >>> target = DiscreteMeasure.symmetric(2.0)
@@ -96,7 +100,7 @@ def information_gap_bound(
     shortfall = max(capacity - best.bits, 0.0)
     q, q_star = np.asarray(found.output), np.asarray(best.output)
     divergence = np.inf if missed(q, q_star) else float(pointwise_divergence(q, q_star)) / LOG_TWO
-    w1, w2 = _distances(measure, law, distance)
+    first, second = _distances(measure, law, distance)
     lipschitz, output_constant, entropy_constant = steepness(channel, q_star, measure, law)
     budget = law.second_moment if power is None else non_negative("power", power)
     if type(channel) is Logistic and _balanced(law):
@@ -107,10 +111,33 @@ def information_gap_bound(
             spread = float(np.log(laws.max()) - np.log(laws.min()))
     constant = (0.5 * output_constant * spread + entropy_constant) / LOG_TWO
     lipschitz = lipschitz / LOG_TWO
-    theorem = _product(constant, w2) + shortfall
-    kkt = _product(lipschitz, w1) + divergence + shortfall
+    theorem = _product(constant, second) + shortfall
+    # the output law of a sampled measure has an error of the order of that of its information
+    kkt = _product(lipschitz, first) + divergence + shortfall + found.error
     least = min(theorem, kkt, capacity)
-    return GapBound(least, theorem, kkt, capacity, constant, lipschitz, divergence, w1, w2)
+    parts = (least, theorem, kkt, capacity, constant, lipschitz, divergence, first, second)
+    return _concluded(channel, parts, _computed_gap(best, found))
+
+
+def _computed_gap(best: Information, found: Information) -> float:
+    """What is sure of I(p*) - I(p), in bits: the difference less both errors, at least zero."""
+    return max(best.bits - found.bits - best.error - found.error, 0.0)
+
+
+def _concluded(channel: Channel, parts: tuple[float, ...], lower: float) -> GapBound:
+    declared = channel.tails() is not None
+    where = (
+        "the channel's own landmarks" if declared else "an even grid, the channel being a black box"
+    )
+    scope = f"slopes searched at every scale about {where}"
+    certificate = Certificate(min(lower, parts[0]), parts[0])
+    return conclude(
+        lambda status: GapBound(*parts, certificate=certificate, status=status, scope=scope),
+        certificate,
+        tol=np.inf,
+        throw=False,
+        best=Status.BOUND_ONLY if declared else Status.WITHIN_SCOPE,
+    )
 
 
 def _product(constant: float, distance: float) -> float:
@@ -145,17 +172,13 @@ def _distances(
     measure: Gaussian | DiscreteMeasure, law: DiscreteMeasure, known: float | None
 ) -> tuple[float, float]:
     if known is not None:
-        w2 = non_negative("distance", known)
-        return w2, w2
+        given = non_negative("distance", known)
+        return given, given
     if measure.dim == 1:
-        if isinstance(measure, Gaussian):
-            sigma = float(np.sqrt(measure.covariance))
-            return gaussian_to_atoms(measure.mean, sigma, law.atoms, law.weights)
-        return atoms_to_atoms(measure.atoms, measure.weights, law.atoms, law.weights)
-    if isinstance(measure, Gaussian):
-        mean, covariance = measure.mean, measure.covariance
-        w2 = gaussian_upper_bound(mean, covariance, law.points, law.weights)
-        return w2, w2
-    squared = ((measure.points[:, None, :] - law.points) ** 2).sum(axis=-1)
-    w2 = float(np.sqrt(measure.weights @ squared @ law.weights))  # the independent coupling
-    return w2, w2
+        return wasserstein_line(measure, law, p=1.0), wasserstein_line(measure, law, p=2.0)
+    try:
+        result = w2(measure, law)
+    except NotConverged as unfinished:
+        result = unfinished.result
+    longest = float(np.sqrt(result.upper))
+    return longest, longest

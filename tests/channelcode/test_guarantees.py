@@ -25,6 +25,7 @@ from channelcode import (
     Ordinal,
     Probit,
     Softmax,
+    Status,
     information_gap_bound,
     kl_divergence,
     mutual_information,
@@ -169,6 +170,30 @@ def test_a_known_distance_is_used():
     tight = information_gap_bound(Softmax(3), law, target, distance=0.5 * loose.w2)
     assert tight.w2 == 0.5 * loose.w2
     assert tight.kkt < loose.kkt
+
+
+def test_the_bound_is_a_result_with_its_proof_and_its_scope():
+    bound = information_gap_bound(Logistic(), Gaussian(0.0, 4.0), B(2.0))
+    assert bound.certificate.upper == bound.bits
+    assert bound.certificate.lower == pytest.approx(_gap(Logistic(), Gaussian(0.0, 4.0), B(2.0)))
+    assert bound.status is Status.BOUND_ONLY
+    assert "landmarks" in bound.scope
+    black = Link(lambda l: expit(l))
+    assert information_gap_bound(black, Gaussian(0.0, 4.0), B(2.0)).status is Status.WITHIN_SCOPE
+
+
+def test_the_distance_in_the_plane_is_the_distance():
+    """Three classes: W2 by the library's transport, exact in the plane, against a fine sample."""
+    import ot
+
+    target = DiscreteMeasure.uniform(4 * (np.eye(3) - 1 / 3))
+    law = Gaussian([0.3, 0.0, -0.3], np.eye(3) - 1 / 3)
+    bound = information_gap_bound(Softmax(3), law, target)
+    points = law.sample(4000, rng=0)
+    cost = ot.dist(points, target.points)
+    sampled = np.sqrt(ot.emd2(np.full(4000, 1 / 4000), target.weights, cost))
+    # 4000 points: the sampled distance is within a few percent
+    assert bound.w2 == pytest.approx(float(sampled), rel=0.05)
 
 
 def test_bad_arguments():
