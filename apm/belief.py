@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_matrix, require_finite
 from apm.encoders import Encoder, Linear
-from apm.posteriors.base import Posterior
+from apm.pool_forms import PoolForms
+from apm.posteriors import Bohning, Posterior
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
@@ -31,10 +32,11 @@ class Belief(Immutable):
     array([25.])
     """
 
-    __slots__ = ("_channel", "_encoder", "_posterior")
+    __slots__ = ("_channel", "_encoder", "_forms", "_posterior")
     _posterior: Posterior
     _encoder: Encoder
     _channel: Channel
+    _forms: PoolForms | None
 
     def __init__(
         self, posterior: Posterior, encoder: Encoder | None = None, channel: Channel | None = None
@@ -51,7 +53,7 @@ class Belief(Immutable):
         if (through.dim, through.num_outputs) != (posterior.dim, posterior.num_labels):
             rule = f"must have dim {posterior.dim} and {posterior.num_labels} outputs"
             raise InvalidArgument("channel", rule, through)
-        self._set(_posterior=posterior, _encoder=encoder, _channel=through)
+        self._set(_posterior=posterior, _encoder=encoder, _channel=through, _forms=None)
 
     @property
     def posterior(self) -> Posterior:
@@ -77,8 +79,38 @@ class Belief(Immutable):
         """The belief after one more label, x `(d,)`, or several, x `(b, d)`."""
         rows = np.asarray(x)
         features = self._encoder.encode(rows[None, :] if rows.ndim == 1 else rows)
-        updated = self._posterior.update(features, y, sample_weight)
-        return Belief(updated, self._encoder, self._channel)
+        return self.after(self._posterior.update(features, y, sample_weight))
+
+    def after(self, posterior: Posterior) -> Belief:
+        """This belief with another posterior, in general a later one of the same model.
+
+        What `keeping` remembers of a pool goes along.
+        """
+        new = Belief(posterior, self._encoder, self._channel)
+        if self._forms is not None:
+            new._set(_forms=self._forms.after(posterior))
+        return new
+
+    def keeping(self, X: ArrayLike) -> Belief:
+        """This belief, remembering of the fixed pool X what the next label will change little.
+
+        For a `Bohning` posterior on float64 features as they are (`Linear`) these are the forms
+        x'Bx and x'Bx* (`apm.pool_forms`); other beliefs are returned as they are. X itself is the
+        key: it must not be modified afterwards, and a copy of it is another pool.
+        """
+        matrix = as_matrix(X)
+        kept = isinstance(self._posterior, Bohning) and isinstance(self._encoder, Linear)
+        if not kept or matrix.dtype != np.float64 or len(matrix) == 0:
+            return self
+        new = self.sized(matrix)
+        new = Belief(new._posterior, new._encoder, new._channel)
+        new._set(_forms=PoolForms(new._posterior, matrix))  # type: ignore[arg-type]
+        return new
+
+    def forms(self, X: Any) -> PoolForms | None:
+        """What is remembered of X, if X is the pool of `keeping` itself."""
+        forms = self._forms
+        return forms if forms is not None and forms.matrix is X else None
 
     def push(self, X: ArrayLike) -> Pool:
         """The induced law of the channel input for every row of X, `(n, d)`, in pieces.

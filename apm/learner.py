@@ -67,7 +67,8 @@ class Learner:
         self._features = _read_only_view(as_matrix(belief.encoder.encode(matrix), "encoder(pool)"))
         self._encoder = belief.encoder
         # What selectors see: the features as they are, so that no query encodes the pool again.
-        self._belief = Belief(belief.posterior, Linear(), belief.channel).sized(self._features)
+        known = Belief(belief.posterior, Linear(), belief.channel).sized(self._features)
+        self._belief = known.keeping(self._features)
         self._given = chosen
         self._selector = chosen.prepared(self._belief, self._features)
         self._entropy = _entropy(seed)
@@ -107,7 +108,7 @@ class Learner:
         before = self._belief
         updated = before.posterior.update(self._features[rows], labels)
         known = [self._known(row) for row in rows]
-        self._belief = Belief(updated, before.encoder, before.channel)
+        self._belief = before.after(updated)
         seconds = (perf_counter() - started) / len(rows)
         for row, value, (law, summary, power, spent) in zip(rows, labels, known):
             self._journal.add(Entry(row, value, summary, law, power, spent + seconds))

@@ -21,6 +21,30 @@ from channelcode.measures import Pool
 
 
 @dataclass(frozen=True)
+class Rating:
+    """Scores of candidates, without a constant that they all share: `scores = values + constant`.
+
+    Candidates are compared by `values`; beside a constant as large as a budget of 1e26 their
+    differences would be lost. `laws` are the induced laws of the candidates where the selector
+    computed them; values nearer than `resolution` are equal.
+    """
+
+    values: Array
+    laws: Pool | None = None
+    constant: float = 0.0
+    resolution: float = 0.0
+
+    @property
+    def scores(self) -> Array:
+        """The scores, `(n,)`."""
+        return self.values if self.constant == 0 else self.values + self.constant
+
+    def best(self, count: int = 1) -> Indices:
+        """The places of the best, best first; ties go to the lowest place."""
+        return best(self.values, count, resolution=self.resolution)
+
+
+@dataclass(frozen=True)
 class Choice:
     """One selection with what it was made from: `scores[j]` belongs to row `candidates[j]`.
 
@@ -29,8 +53,17 @@ class Choice:
 
     indices: Indices
     candidates: Indices
-    scores: Array
-    laws: Pool | None
+    rating: Rating
+
+    @property
+    def scores(self) -> Array:
+        """The scores of the candidates, `(n,)`."""
+        return self.rating.scores
+
+    @property
+    def laws(self) -> Pool | None:
+        """The induced laws of the candidates, if the selector computed them."""
+        return self.rating.laws
 
 
 class Selector(ABC):
@@ -91,9 +124,11 @@ class Selector(ABC):
         place = np.flatnonzero(candidates == integer("index", index, least=0))
         if len(place) == 0:
             raise InvalidArgument("index", "must be one of the candidates", index)
-        scores, laws = self._rate(belief, matrix, candidates, rng)
-        order = ranking(scores, resolution=self.resolution)
+        rating = self._rate(belief, matrix, candidates, rng)
+        order = ranking(rating.values, resolution=rating.resolution)
+        laws = rating.laws
         laws = candidate_laws(belief, matrix, candidates) if laws is None else laws
+        scores = rating.scores
         return explain_choice(self, belief, matrix, candidates, scores, order, int(place[0]), laws)
 
     def choose(
@@ -103,28 +138,30 @@ class Selector(ABC):
         count = integer("n", n, least=1)
         if count > len(candidates):
             raise InvalidArgument("n", f"must be at most {len(candidates)}, the rows left", n)
-        scores, laws = self._rate(belief, X, candidates, rng)
+        rating = self._rate(belief, X, candidates, rng)
         if count == 1 or not self.adapts:
-            places = best(scores, count, resolution=self.resolution)
-            return Choice(candidates[places], candidates, scores, laws)
-        first, left = scores, np.arange(len(candidates))
+            return Choice(candidates[rating.best(count)], candidates, rating)
+        first, left = rating, np.arange(len(candidates))
         picked: list[int] = []
         while True:
-            place = int(best(scores, resolution=self.resolution)[0])
+            place = int(rating.best()[0])
             picked.append(int(left[place]))
             if len(picked) == count:
                 break
             left = np.delete(left, place)
             belief = condition(belief, X[candidates[picked[-1]]], rng=rng)
-            scores, _ = self._rate(belief, X, candidates[left], rng)
-        return Choice(candidates[picked], candidates, first, laws)
+            rating = self._rate(belief, X, candidates[left], rng)
+        return Choice(candidates[picked], candidates, first)
 
-    def _rate(
-        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
-    ) -> tuple[Array, Pool | None]:
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         """The scores of the candidates, and their induced laws if they were computed."""
         scores = self._checked(self.scores(belief, X, rng=rng), len(X))
-        return (scores if len(candidates) == len(X) else scores[candidates]), None
+        values = scores if len(candidates) == len(X) else scores[candidates]
+        return Rating(values, resolution=self._resolution(belief, len(X)))
+
+    def _resolution(self, belief: Belief, rows: int) -> float:
+        """How near two scores of so many rows are to be called equal."""
+        return self.resolution
 
     def _checked(self, scores: ArrayLike, rows: int) -> Array:
         name = f"{type(self).__name__}.scores"
@@ -153,11 +190,10 @@ class PoolSelector(Selector):
         laws = belief.push(matrix)
         return self._checked(self.pool_scores(belief, matrix, laws, rng=rng), len(laws))
 
-    def _rate(
-        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
-    ) -> tuple[Array, Pool | None]:
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         laws = candidate_laws(belief, X, candidates)
-        return self._checked(self.pool_scores(belief, X, laws, rng=rng), len(laws)), laws
+        values = self._checked(self.pool_scores(belief, X, laws, rng=rng), len(laws))
+        return Rating(values, laws, resolution=self._resolution(belief, len(X)))
 
 
 def _checked_pool(belief: Belief, X: ArrayLike, exclude: ArrayLike) -> tuple[Any, Indices]:

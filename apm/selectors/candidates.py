@@ -19,6 +19,13 @@ SMALL = 1 << 16  # entries of a pool that is projected in one piece: half a mebi
 def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
     """The induced laws of some rows of a clean matrix: `push`, without its checks if possible."""
     arrays = None
+    forms = belief.forms(X)
+    if forms is not None:
+        arrays = forms.mean, forms.leverage
+        if all(np.isfinite(array.sum()) for array in arrays):
+            if len(candidates) != len(X):
+                arrays = tuple(array[candidates] for array in arrays)
+            return belief.posterior.pool(arrays)
     if isinstance(belief.encoder, Linear):
         posterior = belief.posterior.sized(X.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):

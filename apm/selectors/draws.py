@@ -41,7 +41,8 @@ def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> A
         return mean + noise @ np.asarray(posterior.factor).T
     covariance = posterior.covariance
     if isinstance(covariance, KroneckerCovariance):
-        return mean + _root(covariance.outer) @ noise @ _root(covariance.inner).T
+        inner = noise.reshape(-1, mean.shape[1]) @ _root(covariance.inner).T
+        return mean + _root(covariance.outer) @ inner.reshape(noise.shape)
     factor = _root(np.asarray(covariance))
     return mean + (noise.reshape(samples, -1) @ factor.T).reshape(noise.shape)
 
@@ -83,6 +84,9 @@ def point_inputs(belief: Belief, X: Any) -> Array:
     matrix = as_matrix(X)
     if len(matrix) == 0:
         raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
+    forms = belief.forms(matrix)
+    if forms is not None:
+        return forms.mean  # under Bohning's bound the mean is the most probable theta
     belief = belief.sized(matrix)
     theta = np.asarray(belief.posterior.map)
     rows = max(1, CHUNK_ENTRIES // matrix.shape[1])

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from apm.belief import Belief
 from apm.power import PowerPolicy, SpectralPower
-from apm.selectors.base import PoolSelector
+from apm.selectors.base import PoolSelector, Rating
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.matching.messages import Message, Parameters
+from apm.selectors.matching.target import Match
 from apm.selectors.matching.views import View, as_choice
 from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, non_negative
@@ -92,11 +93,13 @@ class APM(Matching):
         return as_choice(self.channel).view(belief, laws)
 
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        return self.message.scores(self, belief, X, None, self.view(belief, laws))
+        return self.match(belief, X, None, laws).scores
 
-    def _rate(
-        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
-    ) -> tuple[Array, Pool | None]:
+    def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
+        """Every candidate beside the target: what its score is made of."""
+        return self.message.match(self, belief, X, candidates, self.view(belief, laws))
+
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         laws = candidate_laws(belief, X, candidates)
-        scores = self.message.scores(self, belief, X, candidates, self.view(belief, laws))
-        return self._checked(scores, len(laws)), laws
+        found = self.match(belief, X, candidates, laws)
+        return Rating(self._checked(found.values, len(laws)), laws, -found.constant)

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from apm.belief import Belief
-from apm.selectors.matching.explained_variance import explained_share
+from apm.power import Candidates, PowerPolicy
+from apm.selectors.matching.explained_variance import explained_share, kept_shares
 from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table
-from apm.selectors.matching.target import target_input
+from apm.selectors.matching.target import TWO_ATOMS, Match, along, power_of_mean, target_input
 from apm.selectors.matching.views import ChannelChoice, View
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Probit
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Pool, ScalarPool, ScaledPool
 
+NOT_KRONECKER = "must be ContestedPair(), or the posterior's covariance Kronecker (Bohning)"
 SPARSE = 4  # a target is solved at every fourth noise level of the table
 CHUNK_ENTRIES = 1 << 20  # candidate and target pairs at a time: eight mebibytes
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Averages over targets for each candidate, `(n,)` each: E k^2, E k^2 rho^2, E k rho, E k."""
+    """Averages over targets for each candidate, `(n,)` each.
+
+    E k^2, E k^2 rho^2, E k rho, E k and E rho^2, with k the slope of the effective channel.
+    """
 
     square: Array
-    shared: Array
+    signal: Array
     linear: Array
     slope: Array
+    share: Array
 
 
 @dataclass(frozen=True)
@@ -39,15 +47,18 @@ class EffectiveChannel:
     With `rho^2` the part of the variance of L that the logits F at x* explain, what is not about F
     is noise of variance `sigma^2 (1 - rho^2)` in front of the channel. That channel has the slope
     `k = 1 / sqrt(1 + b sigma^2 (1 - rho^2))`, and in its own units its input is
-    `N(k m, k^2 sigma^2 rho^2)`. `exact` uses the blurred channel itself: its true slope, and the
+    `N(k m, k^2 sigma^2 rho^2)`. `exact` uses the noisy channel itself: its true slope, and the
     target that achieves its capacity at the same budget. `pooled` replaces the average over
     targets of the score by the score at the average share, `rho^2 <- E_x*[rho^2]`: one effective
     channel from the logits at a random target.
+
+    X is the pool, `candidates` the rows of it that `view` holds (None: all).
     """
 
     belief: Belief
     view: View
-    rows: Any
+    X: Any
+    candidates: Any
     targets: Any
     weights: Array
     exact: bool = False
@@ -60,84 +71,111 @@ class EffectiveChannel:
 
     def shares(self) -> Iterator[tuple[slice, Array]]:
         """rho^2 in pieces: the rows of the piece, and `(rows, t)` (one column if pooled)."""
+        view, chosen = self.view, self.candidates
+        average = self.weights if self.pooled else None
+        kept = kept_shares(self.belief, self.X, chosen, self.targets, average)
+        if kept is not None:
+            yield from kept
+            return
+        rows = self.X if len(view.laws) == len(self.X) else self.X[chosen]
         count = max(1, CHUNK_ENTRIES // len(self.targets))
-        view = self.view
-        for start in range(0, len(self.rows), count):
+        for start in range(0, len(rows), count):
             part = slice(start, start + count)
             pairs = None if view.pairs is None else view.pairs[part]
             piece = View(view.channel, view.laws[part], pairs, view.gain)
-            share = explained_share(self.belief, self.rows[part], self.targets, piece)
+            share = explained_share(self.belief, rows[part], self.targets, piece)
             if self.pooled:
                 share = np.minimum(share @ self.weights, 1.0)[:, None]
             yield part, share
 
-    def moments(self) -> tuple[Moments, tuple[Array, Array] | None]:
-        """The averages over targets, and the table of slopes where no formula gives them."""
+    @cached_property
+    def slopes(self) -> tuple[Array, Array] | None:
+        """The table of slopes by noise, where no formula gives them."""
+        if not self.exact and bend(scalar_channel(self.view)) is not None:
+            return None
+        largest = float(np.sqrt(noise_variance(self.view).max()))
+        return noise_table(scalar_channel(self.view), largest)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The averages over targets."""
         variance = noise_variance(self.view)
-        known = None if self.exact else bend(scalar_channel(self.view))
-        totals = np.empty((4, len(self.rows)))
-        if known is not None:
+        totals = np.empty((5, len(variance)))
+        if self.slopes is None:
             from apm._kernels.multiclass_effective import slope_moments
 
+            known = bend(scalar_channel(self.view))
             for part, share in self.shares():
                 totals[:, part] = slope_moments(share, self.counts, variance[part], known)
-            return Moments(*totals), None
-        table = noise_table(scalar_channel(self.view), float(np.sqrt(variance.max())))
+            return Moments(*totals)
         for part, share in self.shares():
-            k = slopes_at(share, variance[part], table)
+            k = slopes_at(share, variance[part], self.slopes)
             root = np.sqrt(share)
-            pieces = (k * k, k * k * share, k * root, k)
+            pieces = (k * k, k * k * share, k * root, k, share)
             totals[:, part] = [piece @ self.counts for piece in pieces]
-        return Moments(*totals), table
+        return Moments(*totals)
 
-    def laws(self, moments: Moments) -> ScalarPool:
-        """Laws whose E|L|^2 is the power of each candidate in its channel's own units."""
-        squared = self.view.laws.second_moment - self.view.laws.total_variance
-        variance = moments.shared * self.view.laws.total_variance
-        return ScalarPool(np.sqrt(np.maximum(moments.square * squared, 0.0)), variance)
+    @property
+    def laws(self) -> Pool:
+        """Laws with the power of each candidate in its channel's own units, and its signal.
 
-    def costs(self, moments: Moments, table: Any, power: float, *, solver: Any = None) -> Array:
-        """W2^2 to the target at the budget `power`, averaged over targets x*, `(n,)`."""
+        If pooled they are the input's laws themselves, `N(k m, k^2 sigma^2 R^2)`.
+        """
+        moments, own = self.moments, self.view.laws
+        mean = moments.slope if self.pooled else np.sqrt(moments.square)
+        if own.dim == 1:
+            return ScalarPool(mean * own.mean, moments.signal * own.total_variance)
+        if not isinstance(own, ScaledPool):
+            raise InvalidArgument("channel", NOT_KRONECKER, type(own).__name__)
+        return ScaledPool(mean[:, None] * own.mean, moments.signal * own.scale, own.shape)
+
+    def budget(self, policy: PowerPolicy, X: Any, *, radius: float | None) -> float:
+        """The budget P of a policy in the units of the effective channel."""
+        view = self.view
+        found = Candidates(self.belief, X, radius, self.laws, view.gain)
+        return policy.amount(found)
+
+    def match(self, power: float, *, solver: Any = None) -> Match:
+        """The distance to the target at the budget `power`, averaged over targets x*."""
         channel, laws = self.view.channel, self.view.laws
         if self.exact and channel.dim == 1 and type(channel) not in (Logistic, Probit):
-            return self._exact_costs(table, power, solver)
-        target = target_input(channel, power, solver=solver).input
-        constant = correlation(laws, target)
-        power_of_mean = laws.second_moment - laws.total_variance
-        centre = np.asarray(target.mean)
-        along = laws.mean * centre if laws.dim == 1 else laws.mean @ centre
-        spread = np.sqrt(laws.total_variance)
-        return (
-            moments.square * power_of_mean
-            - 2.0 * moments.slope * along
-            + moments.shared * laws.total_variance
-            + target.second_moment
-            - 2.0 * moments.linear * spread * constant
-        )
+            return self._exact_match(power, solver)
+        moments, variance = self.moments, laws.total_variance
+        centre = moments.square * power_of_mean(laws)
+        if solver is None and type(channel) in (Logistic, Probit) and laws.dim == 1:
+            constant, own, offset = TWO_ATOMS * sqrt(power), power, 0.0
+        else:
+            target = target_input(channel, power, solver=solver).input
+            centre = centre - 2.0 * moments.slope * along(laws, target)
+            constant, own = correlation(laws, target), target.second_moment
+            offset = float(np.sum(np.square(target.mean)))
+        spread = moments.signal * variance - 2.0 * constant * moments.linear * np.sqrt(variance)
+        return Match(channel, self.laws, power, centre, spread, own, offset)
 
-    def _exact_costs(self, table: Any, power: float, solver: Any) -> Array:
+    def _exact_match(self, power: float, solver: Any) -> Match:
         """The same with a target for each noise level, between whose constants we interpolate."""
-        from channelcode.transport.line import line_constant
-
+        table = noise_table(self.view.channel, 0.0) if self.slopes is None else self.slopes
         levels, ratios = (column[::SPARSE] for column in table)
         constants = np.empty((len(levels), 3))
+        laws = self.view.laws
         for place, (level, k) in enumerate(zip(levels, ratios, strict=True)):
-            blurred = NoisyInput(self.view.channel, float(level))
-            target = target_input(blurred, power / k**2, solver=solver).input
-            rho = line_constant(target.atoms, target.weights)
+            noisy = NoisyInput(self.view.channel, float(level))
+            target = target_input(noisy, power / k**2, solver=solver).input
+            rho = correlation(laws, target)
             constants[place] = k * target.mean, k * rho, k**2 * target.second_moment
-        laws, cost = self.view.laws, np.empty(len(self.rows))
+        centre, spread = np.empty(len(laws)), np.empty(len(laws))
         variance = laws.total_variance
         for part, share in self.shares():
             k = slopes_at(share, variance[part], table)
             place = np.arcsinh(np.sqrt(variance[part, None] * (1.0 - share)))
             grid = np.arcsinh(levels)
             mean, rho, second = (np.interp(place, grid, column) for column in constants.T)
-            spread = k * np.sqrt(variance[part, None] * share)
-            centre = k * laws.mean[part, None]
-            terms = centre**2 - 2 * centre * mean + second + spread**2 - 2 * spread * rho
-            cost[part] = terms @ self.counts
-        return cost
+            deviation = k * np.sqrt(variance[part, None] * share)
+            away = k * laws.mean[part, None] - mean
+            centre[part] = away**2 @ self.counts
+            terms = deviation**2 - 2 * deviation * rho + second - mean**2
+            spread[part] = terms @ self.counts
+        return Match(self.view.channel, self.laws, power, centre, spread, 0.0)
 
 
 def slopes_at(share: Array, variance: Array, table: tuple[Array, Array]) -> Array:
@@ -171,28 +209,39 @@ def correlation(laws: Pool, target: DiscreteMeasure) -> float:
     elif isinstance(laws, ScaledPool):
         unit = ScaledPool(np.zeros((1, laws.dim)), [1.0 / np.trace(laws.shape)], laws.shape)
     else:
-        rule = "must be ContestedPair(), or the posterior's covariance Kronecker (Bohning)"
-        raise InvalidArgument("channel", rule, laws)
-    spread = target.second_moment - float(np.sum(np.square(target.mean)))
-    centred = float(w2_squared(unit, target)[0]) - float(np.sum(np.square(target.mean)))
-    return 0.5 * (1.0 + spread - centred)
+        raise InvalidArgument("channel", NOT_KRONECKER, type(laws).__name__)
+    size = sqrt(target.second_moment)
+    if size == 0:
+        return 0.0
+    # proportional to the target: at the size of the unit law nothing cancels
+    near = target.transform(1.0 / size)
+    return 0.5 * size * (1.0 + near.second_moment - float(w2_squared(unit, near)[0]))
 
 
-def stakes(choice: ChannelChoice, belief: Belief, targets: Any) -> Array:
+def remaining_slope(view: View) -> Array:
+    """k, the slope that is left of the channel if all of an input's variance is noise, `(n,)`."""
+    channel, variance = scalar_channel(view), noise_variance(view)
+    known = bend(channel)
+    if known is not None:
+        return 1.0 / np.sqrt(1.0 + known * variance)
+    table = noise_table(channel, float(np.sqrt(variance.max())))
+    return slopes_at(np.zeros((len(variance), 1)), variance, table)[:, 0]
+
+
+def stakes(choice: ChannelChoice, belief: Belief, X: Any, targets: Any) -> Array:
     """Weights of the targets: the entropy of each one's label in its own channel, normalised.
 
     A prediction that is settled has nothing left to be told. The label's law is taken at `k m`,
     with k the slope that the posterior variance leaves; `(t,)`, sum one.
     """
-    view = choice.view(belief, belief.push(targets))
-    channel, variance = scalar_channel(view), noise_variance(view)
-    known = bend(channel)
-    if known is not None:
-        k = 1.0 / np.sqrt(1.0 + known * variance)
+    forms = belief.forms(X)
+    kept = None if forms is None else forms.watch(targets)
+    if kept is None:
+        laws = belief.push(targets)
     else:
-        levels, ratios = noise_table(channel, float(np.sqrt(variance.max())))
-        k = np.interp(np.arcsinh(np.sqrt(variance)), np.arcsinh(levels), ratios)
-    mean = view.laws.mean
+        laws = belief.posterior.pool((kept.mean, kept.leverage))
+    view = choice.view(belief, laws)
+    k, mean = remaining_slope(view), view.laws.mean
     entropy = view.channel.conditional_entropy(k * mean if mean.ndim == 1 else k[:, None] * mean)
     total = entropy.sum()
     return entropy / total if total > 0 else np.full(len(entropy), 1.0 / len(entropy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
 
+PIECE_ENTRIES = 1 << 14  # an eighth of a mebibyte: a piece stays in the cache while it is made
 RANK_RTOL = 1e-10  # eigenvalues this far below the largest are the direction a softmax ignores
 
 
@@ -41,6 +43,46 @@ def explained_share(belief: Belief, X: Any, targets: Any, view: View) -> Array:
     return _pair_share(posterior, here, there, view)
 
 
+def kept_shares(
+    belief: Belief, X: Any, candidates: Any, targets: Any, weights: Array | None
+) -> Iterator[tuple[slice, Array]] | None:
+    """rho^2 of candidates in a kept pool, in pieces `(rows, t)`, or averaged by weights `(n, 1)`.
+
+    None if nothing is kept of this pool (`Belief.keeping`); candidates None are all rows.
+    """
+    forms = belief.forms(X)
+    cross = None if forms is None else forms.cross(targets)
+    watched = None if forms is None else forms.watch(targets)
+    if forms is None or cross is None or watched is None:
+        return None
+    own, other = _inverse(forms.leverage), _inverse(watched.leverage)
+    if weights is None:
+        return _kept_pieces(cross, own, other, candidates)
+    share = np.einsum("nt,nt,t->n", cross, cross, other * weights) * own
+    np.minimum(share, 1.0, out=share)
+    return iter([(slice(None), share[:, None] if candidates is None else share[candidates, None])])
+
+
+def _kept_pieces(
+    cross: Array, own: Array, other: Array, candidates: Any
+) -> Iterator[tuple[slice, Array]]:
+    rows = np.arange(len(cross)) if candidates is None else candidates
+    count = max(1, PIECE_ENTRIES // cross.shape[1])
+    for start in range(0, len(rows), count):
+        part = slice(start, min(start + count, len(rows)))
+        share = cross[rows[part]]
+        share *= share
+        share *= own[rows[part], None]
+        share *= other
+        yield part, np.minimum(share, 1.0, out=share)
+
+
+def _inverse(form: Array) -> Array:
+    """1 / form, and zero where the form is zero: what does not vary shares nothing."""
+    with np.errstate(divide="ignore"):
+        return np.where(form > 0, 1.0 / form, 0.0)
+
+
 def _design(belief: Belief, X: Any) -> Array:
     features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
     if not belief.posterior.intercept:
@@ -64,9 +106,8 @@ def _squared_cosines(first: Array, second: Array) -> Array:
     share *= share
     own = np.einsum("ij,ij->i", first, first)
     other = np.einsum("ij,ij->i", second, second)
-    with np.errstate(divide="ignore"):
-        share *= np.where(own > 0, 1.0 / own, 0.0)[:, None]
-        share *= np.where(other > 0, 1.0 / other, 0.0)
+    share *= _inverse(own)[:, None]
+    share *= _inverse(other)
     return np.minimum(share, 1.0, out=share)  # Cauchy and Schwarz, up to rounding
 
 
@@ -93,6 +134,5 @@ def _pair_share(posterior: Posterior, here: Array, there: Array, view: View) -> 
         difference = white[:, first] - white[:, second]
         along = np.einsum("nq,tqd->ntd", here[rows], difference, optimize=True)
         share[rows] = np.einsum("ntd,ntd->nt", along, along)
-    with np.errstate(divide="ignore"):
-        share *= np.where(variance > 0, 1.0 / variance, 0.0)[:, None]
+    share *= _inverse(variance)[:, None]
     return np.minimum(share, 1.0, out=share)

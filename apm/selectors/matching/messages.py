@@ -11,21 +11,22 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
-from apm.selectors.matching.target import has_two_atoms, target_input, two_atom_scores
-from apm.selectors.matching.views import View
-from channelcode._validation import Array, integer
+from apm.selectors.matching.target import Match, match
+from apm.selectors.matching.views import View, as_choice
+from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from apm.selectors.matching.apm import APM
+    from apm.selectors.matching.effective_channel import EffectiveChannel
 
 
 class Message(ABC):
     """What the labels are to tell about; it decides what counts as signal in a channel input."""
 
     @abstractmethod
-    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
-        """The score of every candidate, `(n,)`.
+    def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
+        """Every candidate beside the target: the parts of its score.
 
         X is the whole pool, `candidates` their rows in it (None: all), `view` their channel and
         laws.
@@ -40,14 +41,9 @@ class Message(ABC):
 class Parameters(Message):
     """All parameters, as in the paper: `-W2^2` of the induced law to the optimal input."""
 
-    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
+    def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         power = view.budget(selector.power, belief, X, radius=selector.radius)
-        if selector.solver is None and has_two_atoms(view.channel, view.laws):
-            return two_atom_scores(view.laws, power)  # type: ignore[arg-type]
-        from channelcode.transport import w2_squared
-
-        target = target_input(view.channel, power, solver=selector.solver)
-        return -w2_squared(view.laws, target.input)
+        return match(view.channel, view.laws, power, solver=selector.solver)
 
 
 @dataclass(frozen=True)
@@ -105,22 +101,24 @@ class Predictions(Message):
         rows = np.random.default_rng(self.seed).choice(len(matrix), self.num_targets, replace=False)
         return matrix[np.sort(rows)]
 
-    def scores(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Array:
-        from apm.selectors.matching.effective_channel import EffectiveChannel, stakes
-        from apm.selectors.matching.views import as_choice
+    def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
+        effective = self.effective(selector.channel, belief, X, candidates, view)
+        power = effective.budget(selector.power, X, radius=selector.radius)
+        return effective.match(power, solver=selector.solver)
 
-        belief = belief.sized(X)
-        targets = self.drawn(X)
-        rows = X if candidates is None or len(candidates) == len(X) else X[candidates]
-        choice = as_choice(selector.channel)
-        if self.weighted:
-            weights = stakes(choice, belief, targets)
-        else:
-            weights = np.full(len(targets), 1.0 / len(targets))
-        effective = EffectiveChannel(
-            belief, view, rows, targets, weights, exact=self.exact, pooled=self.pooled
+    def effective(
+        self, channel: Any, belief: Belief, X: Any, candidates: Any, view: View
+    ) -> EffectiveChannel:
+        """The channel from the predictions at the targets through every candidate to its label."""
+        from apm.selectors.matching.effective_channel import EffectiveChannel, stakes
+
+        belief, targets = belief.sized(X), self.drawn(X)
+        count = len(targets)
+        weights = (
+            stakes(as_choice(channel), belief, X, targets)
+            if self.weighted
+            else np.full(count, 1.0 / count)
         )
-        moments, table = effective.moments()
-        seen = View(view.channel, effective.laws(moments), None, view.gain)
-        power = seen.budget(selector.power, belief, X, radius=selector.radius)
-        return -effective.costs(moments, table, power, solver=selector.solver)
+        return EffectiveChannel(
+            belief, view, X, candidates, targets, weights, exact=self.exact, pooled=self.pooled
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import pi, sqrt
 from typing import Any
 
@@ -13,6 +14,50 @@ from channelcode.measures import DiscreteMeasure, Pool, ScalarPool
 
 # E|Z| of a standard normal: the correlation of a Gaussian with the two atoms of B_1.
 TWO_ATOMS = sqrt(2.0 / pi)
+FAR = 1e6  # a target of that many times the power of every law is shrunk for the transport
+
+
+@dataclass(frozen=True)
+class Match:
+    """W2^2 of the candidates' laws to one target T, in parts; `laws` and T live on `channel`.
+
+        W2^2 = centre + spread + constant
+
+    - `centre` `(n,)`: `|m|^2 - 2 <m, m_T>`, the part of the means;
+    - `spread` `(n,)`: `tr S - 2 max E<L - m, T - m_T>`, the part of the deviations;
+    - `constant`: E|T|^2, the same for all candidates. Beside a large one the parts would drown in
+      rounding, so candidates are compared by `values`, which leave it out;
+    - `offset`: `|m_T|^2`, which the first term of an explanation takes from the constant;
+    - `power`: the budget P of the target.
+    """
+
+    channel: Channel
+    laws: Pool
+    power: float
+    centre: Array
+    spread: Array
+    constant: float
+    offset: float = 0.0
+
+    @property
+    def values(self) -> Array:
+        """The scores without the constant, `(n,)`: higher is better."""
+        return -self.centre - self.spread
+
+    @property
+    def scores(self) -> Array:
+        """`-W2^2`, `(n,)`."""
+        return self.values - self.constant
+
+    @property
+    def exploitation(self) -> Array:
+        """`|m - m_T|^2`, `(n,)`."""
+        return self.centre + self.offset
+
+    @property
+    def exploration(self) -> Array:
+        """`W2^2(p - m, T - m_T)`, `(n,)`."""
+        return self.spread + (self.constant - self.offset)
 
 
 def target_input(channel: Channel, power: float, *, solver: Any = None) -> Any:
@@ -39,14 +84,21 @@ def two_atom_constant(power: float) -> float:
     return (1.0 - 2.0 / pi) * power
 
 
+def two_atom_match(channel: Channel, laws: ScalarPool, power: float) -> Match:
+    """Gaussians on the line beside B_sqrt(P): Corollary 3.2.1 and eq. (APM-LR).
+
+    `W2^2 = mu^2 + sigma (sigma - 2 sqrt(2P/pi)) + P`, which is
+    `mu^2 + (sigma - sqrt(2P/pi))^2 + (1 - 2/pi) P` without the cancellation.
+    """
+    deviation = np.sqrt(laws.variance)
+    spread = deviation - 2.0 * TWO_ATOMS * sqrt(power)
+    spread *= deviation
+    return Match(channel, laws, power, laws.mean**2, spread, power)
+
+
 def two_atom_scores(laws: ScalarPool, power: float) -> Array:
-    """`-W2^2` of Gaussians on the line to B_sqrt(P), as a sum of squares: Corollary 3.2.1."""
-    scores = np.sqrt(laws.variance)
-    scores -= TWO_ATOMS * sqrt(power)
-    scores *= scores
-    scores += laws.mean**2
-    scores += two_atom_constant(power)
-    return np.negative(scores, out=scores)
+    """`-W2^2` of Gaussians on the line to B_sqrt(P), `(n,)`: Corollary 3.2.1."""
+    return two_atom_match(Logistic(), laws, power).scores
 
 
 def paper_utility(laws: ScalarPool, power: float) -> Array:
@@ -58,6 +110,39 @@ def paper_utility(laws: ScalarPool, power: float) -> Array:
     array([-1., -4.])
     """
     return two_atom_scores(laws, power) + two_atom_constant(power)
+
+
+def match(channel: Channel, laws: Pool, power: float, *, solver: Any = None) -> Match:
+    """The laws of a pool beside the target at the budget `power`, for any channel."""
+    if solver is None and has_two_atoms(channel, laws):
+        return two_atom_match(channel, laws, power)  # type: ignore[arg-type]
+    from channelcode.transport import w2_squared
+
+    target = target_input(channel, power, solver=solver).input
+    own = target.second_moment
+    # W2^2 of small laws to a far target is nearly the target's power: shrink it, so that the
+    # correlation is not a difference of two large numbers; it is proportional to the target.
+    largest = float(laws.second_moment.max())
+    shrink = sqrt(own / largest) if own > FAR * largest > 0 else 1.0
+    near = target if shrink == 1.0 else target.transform(1.0 / shrink)
+    variance = laws.total_variance
+    apart = exploitation(laws, near) + variance + near.second_moment
+    apart -= float(np.sum(np.square(near.mean)))
+    correlation = 0.5 * (apart - w2_squared(laws, near))
+    centre = power_of_mean(laws) - 2.0 * along(laws, target)
+    spread = variance - 2.0 * shrink * correlation
+    return Match(channel, laws, power, centre, spread, own, float(np.sum(np.square(target.mean))))
+
+
+def power_of_mean(laws: Pool) -> Array:
+    """`|m_x|^2`, `(n,)`."""
+    return np.square(laws.mean) if laws.dim == 1 else np.vecdot(laws.mean, laws.mean)
+
+
+def along(laws: Pool, target: DiscreteMeasure) -> Array:
+    """`<m_x, m_T>`, `(n,)`."""
+    centre = np.asarray(target.mean)
+    return laws.mean * centre if laws.dim == 1 else laws.mean @ centre
 
 
 def exploitation(laws: Pool, target: DiscreteMeasure) -> Array:

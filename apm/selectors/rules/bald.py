@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from apm.belief import Belief
-from apm.selectors.base import PoolSelector, Selector
+from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.ranking import Indices
 from apm.selectors.rules.information_gain import sampled_gain
 from channelcode._numerics.logspace import LOG_TWO, plogp
@@ -50,9 +50,7 @@ class BALD(PoolSelector):
             return super().scores(belief, X, rng=rng)
         return sampled_gain(belief, X, self.samples, as_generator(rng))
 
-    def _rate(
-        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
-    ) -> tuple[Array, Pool | None]:
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         if self._closed(belief):
             return super()._rate(belief, X, candidates, rng)
         return Selector._rate(self, belief, X, candidates, rng)

@@ -24,4 +24,4 @@ class Entropy(LabelSelector):
     """
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        return np.asarray(entr(self.probabilities(belief, X)).sum(axis=1)) / LOG_TWO
+        return np.asarray(entr(self.probabilities(belief, X, rng=rng)).sum(axis=1)) / LOG_TWO

@@ -20,6 +20,9 @@ from channelcode.channels import Logistic
 from channelcode.errors import InvalidArgument
 
 CHUNK_ENTRIES = 1 << 20  # entries of the largest temporaries: eight mebibytes
+LARGE = 1 << 20  # joint probabilities from which on they are computed in single precision
+TINY_SINGLE = np.float32(1e-37)
+SINGLE = 1e-6  # bits: what single precision leaves of a score
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,13 @@ class EPIG(Selector):
         if self.targets is not None:
             object.__setattr__(self, "targets", as_matrix(self.targets, "targets"))
 
+    def _resolution(self, belief: Belief, rows: int) -> float:
+        if type(belief.channel) is Logistic:
+            return self.resolution
+        targets = self.num_targets if self.targets is None else len(self.targets)
+        large = _in_single(rows, belief.channel.num_outputs, min(targets, rows))
+        return SINGLE if large else self.resolution
+
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         matrix, generator = as_matrix(X), as_generator(rng)
         belief = belief.sized(matrix)
@@ -62,6 +72,11 @@ class EPIG(Selector):
         if type(belief.channel) is Logistic:
             return _logistic(belief, matrix, targets, theta)
         return _joint(belief, matrix, targets, theta)
+
+
+def _in_single(rows: int, classes: int, targets: int) -> bool:
+    """Whether the joint laws of all candidates and targets are so many that speed counts."""
+    return rows * targets * classes**2 > LARGE
 
 
 def _logistic(belief: Belief, X: Any, targets: Any, theta: Array) -> Array:
@@ -86,7 +101,10 @@ def _joint(belief: Belief, X: Any, targets: Any, theta: Array | None) -> Array:
     draws = None if theta is None else class_major(theta.reshape(len(theta), -1, theta.shape[-1]))
     there, weights = _probabilities(belief, targets, draws)
     classes, count, samples = there.shape
-    columns = np.ascontiguousarray(there.reshape(classes * count, samples).T * weights[:, None])
+    columns: Any = there.reshape(classes * count, samples).T * weights[:, None]
+    # a large table in single precision: draws are good to two digits, single sums to 1e-6
+    single = _in_single(len(X), classes, count)
+    columns = np.ascontiguousarray(columns, dtype=np.float32 if single else np.float64)
     elsewhere = float(entropies(there, weights).mean())
     rows = max(1, CHUNK_ENTRIES // (classes * max(samples, classes * count)))
     pieces = []
@@ -94,8 +112,8 @@ def _joint(belief: Belief, X: Any, targets: Any, theta: Array | None) -> Array:
         here, _ = _probabilities(belief, X[start : start + rows], draws)
         total = np.zeros(here.shape[1])
         for prob in here:  # one label of the candidate, all labels of all targets
-            both = prob @ columns
-            both += TINY
+            both = prob.astype(columns.dtype, copy=False) @ columns
+            both += TINY_SINGLE if single else TINY
             total += np.vecdot(both, np.log(both))
         pieces.append(entropies(here, weights) + elsewhere + total / count)
     return np.maximum(np.concatenate(pieces), 0.0) / LOG_TWO  # I >= 0: what is below is rounding

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
-from apm.selectors.base import PoolSelector, Selector
+from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
 from apm.selectors.draws import drawn_inputs, gives_samples, parameter_draws
 from apm.selectors.ranking import Indices
@@ -50,9 +50,7 @@ class InformationGain(PoolSelector):
             return super().scores(belief, X, rng=rng)
         return sampled_gain(belief, X, self.samples, as_generator(rng))
 
-    def _rate(
-        self, belief: Belief, X: Any, candidates: Indices, rng: Seed
-    ) -> tuple[Array, Pool | None]:
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         if self.samples is None:
             return super()._rate(belief, X, candidates, rng)
         return Selector._rate(self, belief, X, candidates, rng)

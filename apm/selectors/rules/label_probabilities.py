@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import Selector
-from apm.selectors.draws import point_inputs
-from channelcode._validation import Array
+from apm.selectors.class_draws import PIECE, class_major, class_probabilities
+from apm.selectors.draws import drawn_inputs, gives_samples, parameter_draws, point_inputs
+from channelcode._validation import Array, Seed, as_generator, integer
+from channelcode.channels import Softmax
+from channelcode.errors import InvalidArgument
 
 
 @dataclass(frozen=True)
@@ -17,14 +22,35 @@ class LabelSelector(Selector):
     """A selector that reads only the probabilities of the labels, `(n, K)`.
 
     `bayesian=False` takes them at the most probable theta (the usual form); `bayesian=True`
-    averages over the posterior.
+    averages over the posterior: by integration, or over `samples` draws of theta that all
+    candidates share.
     """
 
     bayesian: bool = False
+    samples: int | None = field(default=None, kw_only=True)
     resolution = 1e-10  # predictive probabilities are integrals good to about 1e-11
 
-    def probabilities(self, belief: Belief, X: ArrayLike) -> Array:
+    def __post_init__(self) -> None:
+        if self.samples is not None:
+            integer("samples", self.samples, least=2)
+            if not self.bayesian:
+                raise InvalidArgument("samples", "must be None unless bayesian=True", self.samples)
+
+    def probabilities(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         """p(y | x) for every row of X, `(n, K)`."""
-        if self.bayesian:
+        if not self.bayesian:
+            return belief.channel.prob(point_inputs(belief, X))
+        if self.samples is None:
             return belief.predict_proba(X)
-        return belief.channel.prob(point_inputs(belief, X))
+        matrix, generator = as_matrix(X), as_generator(rng)
+        belief = belief.sized(matrix)
+        if type(belief.channel) is Softmax and not gives_samples(belief, matrix):
+            theta = class_major(parameter_draws(belief, self.samples, generator))
+            rows = max(1, PIECE // (len(theta) * self.samples))
+            pieces = [
+                class_probabilities(belief, matrix[start : start + rows], theta).mean(axis=2).T
+                for start in range(0, len(matrix), rows)
+            ]
+            return np.concatenate(pieces)
+        drawn = drawn_inputs(belief, matrix, self.samples, generator)
+        return np.concatenate([belief.channel.prob(inputs).mean(axis=1) for inputs in drawn])

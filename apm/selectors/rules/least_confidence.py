@@ -21,4 +21,4 @@ class LeastConfidence(LabelSelector):
     """
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        return 1.0 - self.probabilities(belief, X).max(axis=1)
+        return 1.0 - self.probabilities(belief, X, rng=rng).max(axis=1)

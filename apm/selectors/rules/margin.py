@@ -25,6 +25,6 @@ class Margin(LabelSelector):
     """
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        prob = self.probabilities(belief, X)
+        prob = self.probabilities(belief, X, rng=rng)
         two = np.partition(prob, prob.shape[1] - 2, axis=1)[:, -2:]
         return two[:, 0] - two[:, 1]

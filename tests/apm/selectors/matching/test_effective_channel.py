@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -42,7 +43,8 @@ def on_the_line(rng: np.random.Generator, channel=None, **options):
     variance = np.einsum("ni,ij,nj->n", X, covariance, X)
     theirs = np.einsum("ni,ij,nj->n", targets, covariance, targets)
     share = (X @ covariance @ targets.T) ** 2 / np.outer(variance, theirs)
-    return EffectiveChannel(belief, view, X, targets, WEIGHTS, **options), X @ mean, variance, share
+    effective = EffectiveChannel(belief, view, X, None, targets, WEIGHTS, **options)
+    return effective, X @ mean, variance, share
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -57,32 +59,38 @@ def test_moments_and_costs_are_the_formula(channel, known, pooled, rng) -> None:
         share, weights = (share @ WEIGHTS)[:, None], np.ones(1)
     k = 1 / np.sqrt(1 + known * variance[:, None] * (1 - share))
     spread = k * np.sqrt(variance[:, None] * share)
-    moments, table = effective.moments()
-    assert table is None
+    moments = effective.moments
+    assert effective.slopes is None
     np.testing.assert_allclose(moments.square, k**2 @ weights, rtol=1e-9)
-    np.testing.assert_allclose(moments.shared, (k**2 * share) @ weights, rtol=1e-9)
+    np.testing.assert_allclose(moments.signal, (k**2 * share) @ weights, rtol=1e-9)
     np.testing.assert_allclose(moments.linear, (k * np.sqrt(share)) @ weights, rtol=1e-9)
     np.testing.assert_allclose(moments.slope, k @ weights, rtol=1e-9)
+    np.testing.assert_allclose(moments.share, share @ weights, rtol=1e-9)
     power = ((k * mean[:, None]) ** 2 + spread**2) @ weights
-    np.testing.assert_allclose(effective.laws(moments).second_moment, power, rtol=1e-9)
+    np.testing.assert_allclose(effective.laws.second_moment, power, rtol=1e-9)
     budget = 3.0
     distance = (k * mean[:, None]) ** 2 + (spread - np.sqrt(2 * budget / pi)) ** 2
     expected = distance @ weights + (1 - 2 / pi) * budget
-    np.testing.assert_allclose(effective.costs(moments, table, budget), expected, rtol=1e-8)
+    found = effective.match(budget)
+    np.testing.assert_allclose(-found.scores, expected, rtol=1e-8)
+    terms = found.exploitation + found.exploration
+    np.testing.assert_allclose(terms, expected, rtol=1e-8)
+    np.testing.assert_allclose(found.exploitation, (k * mean[:, None]) ** 2 @ weights, rtol=1e-8)
 
 
 def test_pieces_do_not_matter(rng, monkeypatch) -> None:
     effective, *_ = on_the_line(rng)
-    whole = effective.moments()[0]
+    whole = effective.moments
     monkeypatch.setattr(module, "CHUNK_ENTRIES", 7)  # two rows of three targets at a time
     assert [part.indices(6)[:2] for part, _ in effective.shares()] == [(0, 2), (2, 4), (4, 6)]
-    for name in ("square", "shared", "linear", "slope"):
-        np.testing.assert_array_equal(getattr(effective.moments()[0], name), getattr(whole, name))
+    again = replace(effective).moments
+    for name in ("square", "signal", "linear", "slope", "share"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
 
 
 def test_a_channel_without_a_formula_has_a_table(rng) -> None:
     effective, _, variance, share = on_the_line(rng, Cauchit())
-    moments, table = effective.moments()
+    moments, table = effective.moments, effective.slopes
     assert table is not None
     noise = np.sqrt(variance[:, None] * (1 - share))
     k = np.array([[slope(Cauchit(), float(s)) for s in row] for row in noise])
@@ -95,7 +103,7 @@ def test_a_target_with_a_mean_of_its_own(rng) -> None:
     """W2^2 = (k m - E T)^2 + (k sigma rho)^2 + Var T - 2 k sigma rho E[Z T], Z and T in order."""
     channel = Cloglog()
     effective, mean, variance, share = on_the_line(rng, channel)
-    moments, table = effective.moments()
+    table = effective.slopes
     assert table is not None
     target = target_input(channel, 3.0).input
     atoms, weights = np.asarray(target.atoms), target.weights
@@ -107,7 +115,11 @@ def test_a_target_with_a_mean_of_its_own(rng) -> None:
     centre = weights @ atoms
     cost = (k * mean[:, None] - centre) ** 2 + spread**2 - 2 * spread * inner
     expected = cost @ WEIGHTS + weights @ atoms**2 - centre**2
-    np.testing.assert_allclose(effective.costs(moments, table, 3.0), expected, rtol=1e-8)
+    found = effective.match(3.0)
+    np.testing.assert_allclose(-found.scores, expected, rtol=1e-8)
+    away = (k * mean[:, None] - centre) ** 2 @ WEIGHTS
+    # E over targets of |k m|^2 - 2 k m m_T, plus m_T^2: exact, as the weights sum to one
+    np.testing.assert_allclose(found.exploitation, away, rtol=1e-8)
 
 
 def test_a_softmax_bends_like_two_of_its_logits() -> None:
@@ -148,13 +160,14 @@ def test_stakes_are_entropies_of_the_labels(rng) -> None:
     laws = effective.belief.push(targets)
     p = expit(laws.mean / np.sqrt(1 + pi / 8 * laws.total_variance))
     entropy = np.array([entropy_bits([q, 1 - q]) for q in p])
-    found = stakes(ContestedPair(), effective.belief, targets)
+    found = stakes(ContestedPair(), effective.belief, effective.X, targets)
     np.testing.assert_allclose(found, entropy / entropy.sum(), rtol=1e-9)
 
 
 def test_stakes_of_settled_targets_are_alike() -> None:
     belief = given_belief([1e5, 0.0], np.zeros((2, 2)))
-    found = stakes(ContestedPair(), belief, np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    targets = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    found = stakes(ContestedPair(), belief, targets, targets)
     np.testing.assert_array_equal(found, [0.5, 0.5])
 
 
@@ -164,13 +177,10 @@ def test_budget_is_valid_in_the_channels_own_units(power) -> None:
     X = rng.normal(size=(14, 3))
     belief = Belief(Bohning(3, 0.5).fit(X[:8], np.arange(8) % 3))
     view = ContestedPair().view(belief, belief.push(X))
-    weights = stakes(ContestedPair(), belief, X[:5])
+    weights = stakes(ContestedPair(), belief, X, X[:5])
     for pooled in (False, True):
-        effective = EffectiveChannel(belief, view, X, X[:5], weights, pooled=pooled)
-        laws = effective.laws(effective.moments()[0])
-        budget = type(view)(view.channel, laws, None, view.gain).budget(
-            power, belief, X, radius=None
-        )
+        effective = EffectiveChannel(belief, view, X, None, X[:5], weights, pooled=pooled)
+        laws, budget = effective.laws, effective.budget(power, X, radius=None)
         assert budget >= laws.second_moment.max() * (1 - 1e-12)
         # own units are never larger than the input's
         assert (laws.second_moment <= view.laws.second_moment * (1 + 1e-12)).all()

@@ -12,12 +12,10 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from apm._kernels.multiclass_effective import slope_moments
 from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table, slope
 from channelcode.capacity import Power, capacity
 from channelcode.channels import Cauchit, Logistic, Ordinal, Probit, Softmax
 from channelcode.errors import InvalidArgument
-from tests.kernel_checks import assert_matches_py_func
 
 
 @settings(max_examples=20, deadline=None)
@@ -70,18 +68,3 @@ def test_blurring_a_vector_channel_is_refused() -> None:
         NoisyInput(Softmax(3), 1.0)
     with pytest.raises(InvalidArgument, match="deviation"):
         NoisyInput(Logistic(), -1.0)
-
-
-def test_moments_kernel() -> None:
-    rng = np.random.default_rng(0)
-    share, variance = rng.random((5, 7)), rng.uniform(0, 30, size=5)
-    weights = rng.dirichlet(np.ones(7))
-    found = assert_matches_py_func(slope_moments, share, weights, variance, pi / 8)
-    k = 1 / np.sqrt(1 + pi / 8 * variance[:, None] * (1 - share))
-    expected = [
-        k**2 @ weights,
-        (k**2 * share) @ weights,
-        (k * np.sqrt(share)) @ weights,
-        k @ weights,
-    ]
-    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -17,7 +17,7 @@ X = np.zeros((4, 1))
 @pytest.fixture
 def laws(monkeypatch):
     """The selector reads `LAWS`, whatever the belief."""
-    monkeypatch.setattr(Entropy, "probabilities", lambda self, belief, X: LAWS)
+    monkeypatch.setattr(Entropy, "probabilities", lambda self, belief, X, rng: LAWS)
 
 
 def test_score_is_the_entropy_in_bits(laws):

@@ -17,7 +17,7 @@ X = np.zeros((4, 1))
 @pytest.fixture
 def laws(monkeypatch):
     """The selector reads `LAWS`, whatever the belief."""
-    monkeypatch.setattr(LeastConfidence, "probabilities", lambda self, belief, X: LAWS)
+    monkeypatch.setattr(LeastConfidence, "probabilities", lambda self, belief, X, rng: LAWS)
 
 
 def test_score_is_what_the_likeliest_label_leaves(laws):

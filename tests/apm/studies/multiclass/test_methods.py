@@ -7,7 +7,7 @@ import numpy as np
 from apm.belief import Belief
 from apm.posteriors import Bohning
 from apm.selectors import Selector
-from apm.studies.multiclass.methods import DEFAULT, METHODS, NearestPair
+from apm.studies.multiclass.methods import DEFAULT, METHODS
 
 
 def belief() -> tuple[Belief, np.ndarray]:
@@ -29,4 +29,4 @@ def test_the_first_term_is_the_blunted_difference_of_the_two_largest_logits() ->
     two = np.sort(X @ held.posterior.mean.T, axis=1)[:, -2:]
     leverage = np.einsum("ij,jk,ik->i", X, np.asarray(held.posterior.covariance.inner), X)
     expected = -((two[:, 1] - two[:, 0]) ** 2) / (1 + np.pi / 8 * 2 * leverage)
-    np.testing.assert_allclose(NearestPair().scores(held, X), expected, rtol=1e-10)
+    np.testing.assert_allclose(METHODS["APM pair, exploit"].scores(held, X), expected, rtol=1e-10)
