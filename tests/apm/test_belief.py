@@ -21,6 +21,7 @@ from apm.encoders import Affine, FeatureMap, Linear
 from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
 from channelcode.channels import Logistic, Probit, Softmax
 from channelcode.errors import InvalidArgument
+from channelcode.information import mutual_information
 from channelcode.measures import EmpiricalPool, FullPool, ScalarPool, ScaledPool
 
 
@@ -239,3 +240,13 @@ def test_wrong_parts_are_refused_by_name() -> None:
         Belief(posterior, lambda X: X)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="channel must be a channel"):
         Belief(posterior, channel="logistic")  # type: ignore[arg-type]
+
+
+def test_predictions_of_a_bohning_belief_agree_with_quasi_monte_carlo():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    belief = Belief(Bohning(5, 0.3).fit(X[:20], np.arange(20) % 5))
+    laws = belief.push(X)
+    slow = mutual_information(belief.channel, laws)
+    # its error bar is for the information, a fraction of a per cent of a bit here
+    np.testing.assert_allclose(belief.predict_proba(X), slow.output, atol=2e-3)
