@@ -125,3 +125,37 @@ def as_list(values: Any, argument: str) -> list[Any]:
     if array.ndim == 0 or isinstance(values, str | bytes):
         return [values]
     return list(values)
+
+
+def read_only_view(matrix: Any) -> Any:
+    """Return the same numbers, not to be written to."""
+    view = np.asarray(matrix).view()
+    view.setflags(write=False)
+    return view
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Return the names of a frame's columns, if it is a frame and all of them are text."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return [str(name) for name in names] if all(isinstance(n, str) for n in names) else None
+
+
+def matching_columns(
+    X: ArrayLike, names: list[str] | None, count: int, argument: str = "X"
+) -> Matrix:
+    """Return X as a matrix with `count` columns; a frame must have these names in this order."""
+    own = column_names(X)
+    if own is not None and names is not None and own != names:
+        if sorted(own) == sorted(names):
+            raise InvalidArgument(argument, "must have its columns in the order of the pool", own)
+        unknown = [name for name in own if name not in names]
+        missing = [name for name in names if name not in own]
+        value = f"unknown columns {unknown}, missing columns {missing}"
+        raise InvalidArgument(argument, "must have the columns of the pool", value)
+    matrix = as_matrix(X, argument, finite=False)
+    if matrix.shape[1] != count:
+        raise InvalidArgument(argument, f"must have {count} columns", f"shape {matrix.shape}")
+    return matrix

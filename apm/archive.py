@@ -1,184 +1,295 @@
-"""A learner in a file: arrays and JSON in one `.npz`, never pickle, written all or not at all."""
+"""A learner in a file: everything it needs to go on, checked in every part when it is read."""
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from channelcode.errors import InvalidArgument
+from apm.belief import Belief
+from apm.description import describe, posterior_class, restore
+from apm.encoders import Encoder
+from apm.journal import Journal
+from apm.posteriors.base import Posterior
+from apm.storage import fingerprint, read_arrays, write_arrays
+from channelcode._validation import Array, integer
+from channelcode.errors import ChannelCodeError, InvalidArgument
+from channelcode.measures import GaussianPool, ScalarPool
 
-VERSION = 1
-PARTS = ("seed", "journal", "posterior", "likelihood", "channel", "encoder", "selector")
-_HEADER = "header"
+VERSION = 2
+KIND = "a learner's file"
+PARTS: dict[str, type | tuple[type, ...]] = {
+    "seed": str,
+    "journal": list,
+    "posterior": str,
+    "likelihood": object,
+    "channel": object,
+    "encoder": object,
+    "selector": object,
+    "chosen": dict,
+    "columns": (list, type(None)),
+    "initial_rows": int,
+    "pool": str,
+    "features": str,
+}
+REPLAY_RTOL = 1e-6  # of the deviations; fixed points are solved to 1e-8 and better
+ENCODED_RTOL = 1e-6  # what rounding may do to an encoder's output on another machine
+PROBES = 64  # rows of the pool at which a replayed posterior is compared
+
+
+class Saved(NamedTuple):
+    """What a file holds of a learner.
+
+    `belief` has the encoder; `initial` is the posterior before any label; `chosen` says for
+    "model" and "selector" whether the library chose them.
+    """
+
+    pool: Any
+    features: Any
+    belief: Belief
+    initial: Posterior
+    selector: Any
+    chosen: dict[str, bool]
+    columns: list[str] | None
+    initial_rows: int
+    seed: int
+    journal: Journal
+
+
+def save(path: str | os.PathLike[str], saved: Saved) -> Path:
+    """Write a learner to `path`; a reader sees the old file or the new one."""
+    posterior = saved.belief.posterior
+    arrays: dict[str, Any] = {"pool": saved.pool, "sketch": _sketch(saved.features)}
+    arrays |= {f"posterior/{name}": value for name, value in posterior.state().items()}
+    if saved.initial.num_observations:
+        arrays |= {f"initial/{name}": value for name, value in saved.initial.state().items()}
+    header = {
+        "seed": str(saved.seed),
+        "journal": saved.journal.to_list(),
+        "posterior": type(posterior).__name__,
+        "likelihood": describe(posterior.channel, arrays, "likelihood"),
+        "channel": describe(saved.belief.channel, arrays, "channel"),
+        "encoder": describe(saved.belief.encoder, arrays, "encoder"),
+        "selector": describe(saved.selector, arrays, "selector"),
+        "chosen": saved.chosen,
+        "columns": saved.columns,
+        "initial_rows": saved.initial_rows,
+        "pool": fingerprint(saved.pool),
+        "features": fingerprint(saved.features),
+    }
+    return write(path, header, arrays)
+
+
+def load(path: str | os.PathLike[str], model: Any, selector: Any) -> Saved:
+    """Read a learner and check it; `model` and `selector` say what the file could not hold."""
+    header, arrays = read(path)
+    with explained(path):
+        pool = arrays["pool"]
+        if pool.ndim != 2 or len(pool) == 0 or fingerprint(pool) != header["pool"]:
+            raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
+        belief, initial = _beliefs(header, arrays, model)
+        features = np.asarray(belief.encoder.encode(pool))
+        _check_features(header, arrays, features, "path" if model is None else "model")
+        chosen = restore(header["selector"], arrays, "selector") if selector is None else selector
+        journal = Journal.from_list(belief.channel, header["journal"])
+        names = header["columns"]
+        if names is not None and not (
+            len(names) == pool.shape[1] and all(isinstance(name, str) for name in names)
+        ):
+            raise InvalidArgument("path", f"must be {KIND} (names of columns)", names)
+        flags = {key: bool(header["chosen"].get(key)) for key in ("model", "selector")}
+        seed = integer("seed", int(header["seed"]), least=0)
+        rows = int(header["initial_rows"])
+        if not 0 < rows <= len(pool):
+            raise InvalidArgument("path", f"must be {KIND} (its first rows)", rows)
+        saved = Saved(
+            pool,
+            features,
+            belief,
+            initial,
+            chosen,
+            flags,
+            names,
+            rows,
+            seed,
+            journal,
+        )
+        check_replay(saved)
+        return saved
 
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> Path:
-    """Write a header (JSON) and arrays to `path`; a reader sees the old file or the new one."""
-    place = Path(path)
-    text = json.dumps({"version": VERSION, **header}, default=_number)
-    content: dict[str, Any] = {_HEADER: np.frombuffer(text.encode(), dtype=np.uint8)}
-    for name, value in arrays.items():
-        array = np.asarray(value)
-        if array.dtype == object:  # it would be pickled
-            raise InvalidArgument(name, "must not hold objects", f"dtype {array.dtype}")
-        content[f"array/{name}"] = array
-    temporary = place.with_name(f".{place.name}.{uuid4().hex}")
-    try:
-        with open(temporary, "xb") as file:  # with the permissions of any new file
-            np.savez(file, **content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return place
+    """Write the header and the arrays of a learner."""
+    return write_arrays(path, {"version": VERSION, **header}, arrays)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `write` wrote; anything else is refused with a typed error."""
-    import zipfile
-    import zlib
-
-    try:
-        with open(path, "rb") as file, zipfile.ZipFile(file):  # a lone array is no learner
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as content:
-                header = json.loads(bytes(content[_HEADER]).decode())
-                names = [name for name in content.files if name.startswith("array/")]
-                arrays = {name.removeprefix("array/"): content[name] for name in names}
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InvalidArgument("path", f"must be a learner's file ({error})", str(path)) from error
-    if not isinstance(header, dict):
-        raise InvalidArgument("path", "must be a learner's file", str(path))
+    header, arrays = read_arrays(path, KIND)
     if header.get("version") != VERSION:
         rule = f"must be of version {VERSION} of the format"
         raise InvalidArgument("path", rule, f"version {header.get('version')}")
-    lacking = [name for name in PARTS if name not in header]
-    if lacking or "pool" not in arrays:
-        raise InvalidArgument("path", "must hold every part of a learner", lacking or "no pool")
+    lacking = [
+        name
+        for name, kind in PARTS.items()
+        if name not in header or not isinstance(header[name], kind)
+    ]
+    lacking += [name for name in ("pool", "sketch") if name not in arrays]
+    if lacking:
+        raise InvalidArgument("path", "must hold every part of a learner", lacking)
     return header, arrays
 
 
-def describe(value: Any, arrays: dict[str, Any], name: str) -> Any:
-    """A plain description of an object: dataclasses of this library, numbers, text and arrays.
+@contextmanager
+def explained(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make whatever goes wrong with the parts of a file an error that names it."""
+    try:
+        yield
+    except (ChannelCodeError, OSError):
+        raise
+    except Exception as error:
+        rule = f"must be {KIND} ({type(error).__name__}: {error})"
+        raise InvalidArgument("path", rule, str(path)) from error
 
-    Arrays go to `arrays` under `name`. What cannot be described (a function, a class of the user's)
-    becomes `{"opaque": ...}`, and `restore` will ask for it.
+
+def check_replay(saved: Saved) -> None:
+    """Refuse a posterior that is not the one of the journal: its data, and the solution for them.
+
+    The solution is compared where it is determined by the data, at some rows of the pool: for
+    Gaussian posteriors. Draws are not repeated.
     """
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        arrays[name] = value
-        return {"array": name}
-    if isinstance(value, list | tuple):
-        items = [describe(item, arrays, f"{name}.{place}") for place, item in enumerate(value)]
-        return {"items": items}
-    kind = type(value).__name__
-    if _known().get(kind) is type(value) and is_dataclass(value):
-        parts = {
-            part.name: describe(getattr(value, part.name), arrays, f"{name}.{part.name}")
-            for part in fields(value)
-            if part.init
-        }
-        return {"type": kind, "fields": parts}
-    return {"opaque": repr(value)}
+    posterior, answers = saved.belief.posterior, saved.journal.answers
+    rows = [answer.row for answer in answers.answers]
+    for record in saved.journal.entries:
+        if record.index >= len(saved.pool):
+            raise InvalidArgument("journal", "must name rows of the pool", record.index)
+    before = saved.initial.num_observations
+    if posterior.num_observations != before + len(rows):
+        held = f"{posterior.num_observations - before} labels, not {len(rows)}"
+        raise InvalidArgument("posterior", "must have the labels of the journal", held)
+    if posterior.num_features is None:
+        return
+    design = posterior.design[:, : posterior.num_features]
+    told = np.asarray(saved.features)[rows].astype(np.float64)
+    values = posterior.classes_[posterior.codes].tolist()
+    weights = [answer.weight for answer in answers.answers]
+    same = (
+        _close(design[before:], told, np.abs(told))
+        and values[before:] == [answer.label for answer in answers.answers]
+        and posterior.sample_weight[before:].tolist() == weights
+    )
+    if not same:
+        raise InvalidArgument("posterior", "must have the labels of the journal", "others")
+    if posterior.num_observations:
+        again = posterior.fit(design, values, posterior.sample_weight)
+    else:
+        again = without_data(posterior).sized(posterior.num_features)
+    spread = np.linspace(0, len(saved.pool) - 1, PROBES).astype(np.intp)
+    _compare(posterior, again, np.asarray(saved.features)[spread].astype(np.float64))
 
 
-def restore(description: Any, arrays: dict[str, np.ndarray], argument: str) -> Any:
-    """The object behind a description; an opaque one must be given to `load` as `argument`."""
-    if not isinstance(description, dict):
-        return description
-    if "array" in description:
-        return arrays[description["array"]]
-    if "items" in description:
-        return tuple(restore(item, arrays, argument) for item in description["items"])
-    if "opaque" in description:
-        rule = "must be given to load: the file cannot hold it"
-        raise InvalidArgument(argument, rule, description["opaque"])
-    known = _known()
-    if description["type"] not in known:
-        raise InvalidArgument("path", "must name classes of this library", description["type"])
-    parts = {key: restore(part, arrays, argument) for key, part in description["fields"].items()}
-    return known[description["type"]](**parts)
+def without_data(posterior: Any) -> Any:
+    """The posterior as it was made: its options, and no labels."""
+    return type(posterior)(**posterior._options(posterior.state(), posterior.channel))
 
 
-def posterior_class(name: str) -> Any:
-    """The posterior of this library with that name."""
-    import apm.posteriors
+def _compare(stored: Posterior, again: Posterior, features: Any) -> None:
+    found, expected = (p.pool(p.project(features)) for p in (stored, again))
+    if isinstance(expected, ScalarPool) and isinstance(found, ScalarPool):
+        scale = np.sqrt(expected.variance)
+        same = _close(found.mean, expected.mean, scale + np.abs(expected.mean))
+        same = same and _close(found.variance, expected.variance, expected.variance)
+    elif isinstance(expected, GaussianPool) and isinstance(found, GaussianPool):
+        spread = np.trace(np.asarray(expected.covariance), axis1=-2, axis2=-1)
+        scale = np.sqrt(spread)[:, None] + np.abs(expected.mean)
+        same = _close(found.mean, expected.mean, scale)
+        wide = spread[:, None, None]
+        same = same and _close(found.covariance, expected.covariance, wide)
+    else:
+        return
+    if not same:
+        raise InvalidArgument("posterior", "must follow from the journal", "another")
 
-    if name not in apm.posteriors.__all__:
-        raise InvalidArgument("model", "must be given to load: the file cannot hold it", name)
-    return getattr(apm.posteriors, name)
+
+def _close(found: Any, expected: Any, scale: Any, rtol: float = REPLAY_RTOL) -> bool:
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.shape != expected.shape:
+        return False
+    return bool(np.all(np.abs(found - expected) <= rtol * scale))
 
 
-def restored_belief(header: dict[str, Any], arrays: dict[str, Any], model: Any) -> Any:
-    """The belief of a file; a given model says what the file cannot."""
-    from apm.belief import Belief
-    from apm.posteriors import Posterior
-
-    given = Belief(model) if isinstance(model, Posterior) else model
-    state = {
-        name.removeprefix("posterior/"): value
-        for name, value in arrays.items()
-        if name.startswith("posterior/")
-    }
-    if given is not None:
+def _beliefs(
+    header: dict[str, Any], arrays: dict[str, Any], model: Any
+) -> tuple[Belief, Posterior]:
+    """The belief of a file, and its posterior before any label; a given model says the rest."""
+    state, initial = (
+        {name.removeprefix(part): value for name, value in arrays.items() if name.startswith(part)}
+        for part in ("posterior/", "initial/")
+    )
+    if model is None:
+        encoder = restore(header["encoder"], arrays, "model")
+        if not isinstance(encoder, Encoder):
+            raise InvalidArgument("path", f"must be {KIND} (its encoder is none)", encoder)
+        channel = restore(header["channel"], arrays, "model")
+        likelihood = restore(header["likelihood"], arrays, "model")
+        kind = posterior_class(header["posterior"])
+    else:
+        given = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(given, Belief):
             raise InvalidArgument("model", "must be a posterior or a Belief", model)
-        kind = type(given.posterior).__name__
-        if kind != header["posterior"]:
+        kind, likelihood = type(given.posterior), given.posterior.channel
+        if kind.__name__ != header["posterior"]:
             rule = f"must have the posterior of the file, {header['posterior']}"
-            raise InvalidArgument("model", rule, kind)
-        posterior = type(given.posterior).from_state(state, given.posterior.channel)
-        return Belief(posterior, given.encoder, given.channel)
-    encoder = restore(header["encoder"], arrays, "model")
-    channel = restore(header["channel"], arrays, "model")
-    likelihood = restore(header["likelihood"], arrays, "model")
-    kind = posterior_class(header["posterior"])
-    return Belief(kind.from_state(state, likelihood), encoder, channel)
+            raise InvalidArgument("model", rule, kind.__name__)
+        for part, object_given in (("likelihood", likelihood), ("channel", given.channel)):
+            _same_description(header[part], object_given, arrays)
+        encoder, channel = given.encoder, given.channel
+    posterior = kind.from_state(state, likelihood)
+    if model is not None:
+        _same_options(without_data(given.posterior).state(), without_data(posterior).state())
+    start = kind.from_state(initial, likelihood) if initial else without_data(posterior)
+    return Belief(posterior, encoder, channel), start
 
 
-def _known() -> dict[str, type]:
-    """The classes that a file may name: exported ones of this library, nothing else."""
-    from importlib import import_module
-
-    import apm.encoders
-    import apm.posteriors
-    import apm.power
-    import apm.selectors
-    import channelcode.channels
-
-    modules = (
-        apm.encoders,
-        apm.posteriors,
-        apm.selectors,
-        import_module("channelcode.capacity"),  # `channelcode.capacity` itself is the function
-        channelcode.channels,
-    )
-    found = {
-        name: value
-        for module in modules
-        for name in module.__all__
-        if isinstance(value := getattr(module, name), type)
-    }
-    policies = {
-        name: value
-        for name, value in vars(apm.power).items()
-        if isinstance(value, type) and issubclass(value, apm.power.PowerPolicy)
-    }
-    return found | policies
+def _same_description(told: Any, given: Any, arrays: dict[str, Any]) -> None:
+    """Refuse a channel that is not the file's, where the file can tell."""
+    own: dict[str, Any] = {}
+    described = describe(given, own, "part")
+    if "opaque" in repr(told) or "opaque" in repr(described):
+        return
+    if repr(restore(told, arrays, "model")) != repr(restore(described, own, "model")):
+        rule = f"must have the channel of the file, {restore(told, arrays, 'model')!r}"
+        raise InvalidArgument("model", rule, given)
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise InvalidArgument("label", "must be a number or text to be saved", value)
+def _same_options(given: dict[str, Any], held: dict[str, Any]) -> None:
+    for name in dict.fromkeys((*held, *given)):
+        ours, theirs = given.get(name), held.get(name)
+        if ours is None or theirs is None or not np.array_equal(ours, theirs):
+            shown = None if theirs is None else np.asarray(theirs).tolist()
+            rule = f"must have the {name} of the file, {shown}"
+            raise InvalidArgument(
+                "model", rule, None if ours is None else np.asarray(ours).tolist()
+            )
+
+
+def _sketch(features: Any) -> Array:
+    """Random sums of the columns, and the size of what was added: `(2, p)`."""
+    matrix = np.asarray(features)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=len(matrix))
+    return np.array([signs @ matrix, np.abs(matrix).sum(axis=0)], dtype=np.float64)
+
+
+def _check_features(
+    header: dict[str, Any], arrays: dict[str, Any], features: Any, argument: str
+) -> None:
+    """Refuse an encoder that gives another encoded pool: its hash, or its sums up to rounding."""
+    if fingerprint(features) == header["features"]:
+        return
+    stored, own = arrays["sketch"], _sketch(features)
+    if stored.shape != own.shape or not _close(own[0], stored[0], stored[1], ENCODED_RTOL):
+        raise InvalidArgument(argument, "must encode the pool as the file's encoder did", "another")

@@ -1,13 +1,14 @@
-"""The append-only record of labels: what was told, and what the learner knew when it was."""
+"""The append-only record of events: what was told, and what the learner knew when it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from apm.answers import EVENTS, Answers, last_call, replayed
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
@@ -32,103 +33,126 @@ class ScoreSummary:
 
 @dataclass(frozen=True)
 class Record:
-    """One label.
+    """One event: a label told, or a row skipped, corrected, taken back.
 
-    - `index`, `label`: the row of the pool and its label;
+    - `index`, `label`: the row of the pool and its label (None where there is none);
     - `scores`: a `ScoreSummary`, or None for a row that was not asked;
-    - `bits`: I(theta; Y) of the row just before its label, in bits;
+    - `bits`: I(theta; Y) of the row just before its label, in bits; None for other events;
     - `bound`: no candidate would have gained more than this beyond `bits` (in bits): `C(P) - I`
       at the tightest valid power, the largest E|L|^2 of the candidates; None if it was not asked;
-    - `seconds`: spent on selecting the row and on updating the posterior, shared in a batch.
+    - `seconds`: spent on selecting the row and on updating the posterior, shared in a batch;
+    - `event`: tell, repeat, correct, skip, unskip, abstain, undo or extend;
+    - `sample_weight`: of the label; `call`: the number of the call that the record belongs to, and
+      `of` the call that an undo took back.
     """
 
     index: int
     label: Any
     scores: ScoreSummary | None
-    bits: float
+    bits: float | None
     bound: float | None
     seconds: float
+    event: str = "tell"
+    sample_weight: float = 1.0
+    call: int = 0
+    of: int | None = None
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A label as it is told, before its information is worked out.
+    """An event as it happens, before its information is worked out.
 
-    `law` is the induced law just before the label: `(mean, variance)` on the line, else a measure.
-    `power` is the largest E|L|^2 of the candidates, None for a row that was not asked.
+    `law` is the induced law just before the label: `(mean, variance)` on the line, else a measure;
+    None without a label. `channel` is what that law goes through, if it is not the journal's.
+    `power` is the largest E|L|^2 of the candidates, None for a row that was not asked. The rest is
+    as in a `Record`.
     """
 
     index: int
-    label: Any
-    scores: ScoreSummary | None
-    law: tuple[float, float] | Measure
-    power: float | None
-    seconds: float
+    label: Any = None
+    scores: ScoreSummary | None = None
+    law: tuple[float, float] | Measure | None = None
+    power: float | None = None
+    seconds: float = 0.0
+    event: str = "tell"
+    sample_weight: float = 1.0
+    call: int = 0
+    of: int | None = None
+    channel: Channel | None = None
 
 
+class History(tuple[Record, ...]):
+    """The records of a learner, oldest first: a tuple that can become a table."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row for each record, the fields of its scores as columns."""
+        import pandas as pd
+
+        rows = []
+        for record in self:
+            row = asdict(record)
+            scores = row.pop("scores") or {}
+            rows.append({**row, **{f"score_{name}": value for name, value in scores.items()}})
+        plain = [each.name for each in fields(Record) if each.name != "scores"]
+        columns = plain + [f"score_{each.name}" for each in fields(ScoreSummary)]
+        return pd.DataFrame(rows, columns=pd.Index(columns))
+
+
+@dataclass(frozen=True)
 class Journal:
-    """Labels in the order they were told; entries are added, never changed.
+    """Events in the order they came; a journal is never changed, `plus` gives a longer one.
 
-    The information of an entry costs an integral, so it is computed when it is read, for all new
+    The information of a label costs an integral, so it is computed when it is read, for all new
     entries at once.
 
     >>> from channelcode import Logistic
-    >>> journal = Journal(Logistic())
-    >>> journal.add(Entry(7, "cat", None, (0.0, 9.0), None, 0.0))
-    >>> journal.label(7), round(journal.records()[0].bits, 4)
-    ('cat', 0.4799)
+    >>> journal = Journal(Logistic()).plus([Entry(7, "cat", law=(0.0, 9.0))])
+    >>> journal.answers.labels, round(journal.records()[0].bits, 4)
+    ({7: 'cat'}, 0.4799)
     """
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._labels: dict[int, Any] = {}
-        self._records: list[Record] = []
-        self._waiting: list[Entry] = []
+    channel: Channel
+    entries: tuple[Entry | Record, ...] = ()
+    answers: Answers = Answers()
+    calls: int = 0
+    # Entries worked out so far, shared with the journals that this one grew from and into.
+    _known: list[tuple[Any, Record]] = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self._labels)
-
-    def __contains__(self, index: object) -> bool:
-        return index in self._labels
+        """How many labels are in force."""
+        return len(self.answers.answers)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records())
 
-    def label(self, index: int) -> Any:
-        """The label of a row; a row without one is an error."""
-        if index not in self._labels:
-            raise InvalidArgument("index", "must be a labelled row", index)
-        return self._labels[index]
+    def plus(self, entries: Iterable[Entry], *, together: bool = True) -> Journal:
+        """This journal with the entries of one call, or of one call each."""
+        added = []
+        for place, entry in enumerate(entries):
+            added.append(replace(entry, call=self.calls + 1 + (0 if together else place)))
+        if not added:
+            return self
+        every = (*self.entries, *added)
+        undo = any(entry.event == "undo" for entry in added)
+        answers = replayed(every) if undo else self.answers.after(added)
+        return Journal(self.channel, every, answers, added[-1].call, self._known)
 
-    @property
-    def indices(self) -> list[int]:
-        """The labelled rows, in the order of their labels."""
-        return list(self._labels)
+    def undoing(self) -> list[Entry]:
+        """The entries that take back the last call, latest row first; empty if there is none."""
+        call = last_call(self.entries)
+        back = reversed([entry for entry in self.entries if entry.call == call])
+        return [Entry(entry.index, entry.label, event="undo", of=call) for entry in back]
 
-    @property
-    def labels(self) -> list[Any]:
-        """The labels, in the order they were told."""
-        return list(self._labels.values())
-
-    def add(self, entry: Entry) -> None:
-        """Append one label; a row is labelled once."""
-        if entry.index in self._labels:
-            raise InvalidArgument("index", "must not be labelled already", entry.index)
-        self._labels[entry.index] = entry.label
-        self._waiting.append(entry)
-
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> History:
         """All records, oldest first."""
-        if self._waiting:
-            bits = _gains(self._channel, [entry.law for entry in self._waiting])
-            for entry, gain in zip(self._waiting, bits):
-                bound = _bound(self._channel, entry.power, float(gain))
-                scores, seconds = entry.scores, entry.seconds
-                self._records.append(
-                    Record(entry.index, entry.label, scores, float(gain), bound, seconds)
-                )
-            self._waiting = []
-        return tuple(self._records)
+        known, shared = self._known, min(len(self._known), len(self.entries))
+        if shared and known[shared - 1][0] is not self.entries[shared - 1]:
+            known = []  # the cache went with another branch
+        waiting = self.entries[len(known) :]
+        known.extend(zip(waiting, _worked_out(self.channel, waiting)))
+        return History(record for _, record in known[: len(self.entries)])
 
     def to_list(self) -> list[dict[str, Any]]:
         """The records as plain dictionaries, ready for JSON."""
@@ -136,14 +160,92 @@ class Journal:
 
     @classmethod
     def from_list(cls, channel: Channel, rows: list[dict[str, Any]]) -> Journal:
-        """The journal that `to_list` came from."""
-        journal = cls(channel)
-        for row in rows:
-            scores = None if row["scores"] is None else ScoreSummary(**row["scores"])
-            record = Record(**{**row, "scores": scores})
-            journal._labels[record.index] = record.label
-            journal._records.append(record)
-        return journal
+        """The journal that `to_list` came from; every field and their sequence are checked."""
+        records = [_checked(row, place) for place, row in enumerate(rows)]
+        calls = [record.call for record in records]
+        if any(not 0 <= later - call <= 1 for call, later in zip([0, *calls], calls)):
+            raise InvalidArgument("journal", "must number its calls 1, 2, ...", calls)
+        seen: list[Record] = []
+        for record in records:
+            if record.event == "undo" and record.of != last_call(
+                known for known in seen if known.call != record.call
+            ):
+                raise InvalidArgument("journal", "must undo the last call", record.of)
+            seen.append(record)
+        known = [(record, record) for record in records]
+        return cls(channel, tuple(records), replayed(records), max(calls, default=0), known)
+
+
+def _worked_out(channel: Channel, entries: tuple[Any, ...]) -> list[Record]:
+    if not entries:
+        return []
+    told = [entry for entry in entries if entry.law is not None]
+    through = {id(entry): entry.channel or channel for entry in told}
+    gains: dict[int, float] = {}
+    for each in {id(used): used for used in through.values()}.values():
+        group = [entry for entry in told if through[id(entry)] is each]
+        bits = _gains(each, [entry.law for entry in group]).tolist()
+        gains |= dict(zip(map(id, group), bits))
+    records = []
+    for entry in entries:
+        bits, bound = gains.get(id(entry)), None
+        if bits is not None:
+            bound = _bound(through[id(entry)], entry.power, bits)
+        records.append(
+            Record(
+                entry.index, entry.label, entry.scores, bits, bound, entry.seconds, entry.event,
+                entry.sample_weight, entry.call, entry.of,
+            )
+        )  # fmt: skip
+    return records
+
+
+_NUMBER = (int, float)
+_SHAPES: dict[str, tuple[tuple[type, ...], float]] = {  # types, and the least value of a number
+    "index": ((int,), 0),
+    "bits": ((*_NUMBER, type(None)), -1e-9),  # the rounding of an integral
+    "bound": ((*_NUMBER, type(None)), 0),
+    "seconds": (_NUMBER, 0),
+    "event": ((str,), 0),
+    "sample_weight": (_NUMBER, 0),
+    "call": ((int,), 1),
+    "of": ((int, type(None)), 1),
+}
+_SCORES: dict[str, tuple[type, ...]] = {
+    "chosen": _NUMBER,
+    "runner_up": (int, type(None)),
+    "margin": (*_NUMBER, type(None)),
+    "mean": _NUMBER,
+    "lowest": _NUMBER,
+    "num_candidates": (int,),
+}
+
+
+def _checked(row: Any, place: int) -> Record:
+    """One record from a file, every field of its type and within its range."""
+    where = f"record {place}"
+    if not isinstance(row, dict) or set(row) != {each.name for each in fields(Record)}:
+        raise InvalidArgument("journal", f"must have the fields of a record in {where}", row)
+    for name, (kinds, least) in _SHAPES.items():
+        value = row[name]
+        wrong = not isinstance(value, kinds) or isinstance(value, bool)
+        if wrong or (isinstance(value, _NUMBER) and not least <= value < np.inf):
+            raise InvalidArgument("journal", f"must have a proper {name} in {where}", value)
+    if row["event"] not in EVENTS or (row["event"] == "undo") != (row["of"] is not None):
+        raise InvalidArgument("journal", f"must have a known event in {where}", row["event"])
+    label, told = row["label"], row["event"] in ("tell", "repeat", "correct")
+    plain = isinstance(label, bool | int | float | str) and label == label
+    if not plain and (told or label is not None):
+        raise InvalidArgument("journal", f"must have a plain label in {where}", label)
+    scores = row["scores"]
+    if scores is not None:
+        if not isinstance(scores, dict) or set(scores) != set(_SCORES):
+            raise InvalidArgument("journal", f"must have proper scores in {where}", scores)
+        for name, kinds in _SCORES.items():
+            if not isinstance(scores[name], kinds) or isinstance(scores[name], bool):
+                raise InvalidArgument("journal", f"must have a proper {name} in {where}", scores)
+        scores = ScoreSummary(**scores)
+    return Record(**{**row, "scores": scores})
 
 
 def _gains(channel: Channel, laws: list[tuple[float, float] | Measure]) -> Array:

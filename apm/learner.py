@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -12,21 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm import archive
-from apm._inputs import as_list, as_matrix, as_row_number
+from apm._inputs import as_list, as_matrix, column_names
+from apm.answering import Reading, Setup, default_belief, locked
+from apm.answering.state import beginning, closed
 from apm.belief import Belief
-from apm.encoders import Linear
-from apm.journal import Entry, Journal, Record, ScoreSummary
 from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
 from apm.posteriors.base import Posterior
-from apm.rounds import Asked, Round, Rows, Run, induced_law
+from apm.rounds import Asked, Round, Rows, Run
 from apm.selectors import Explanation, Selector
 from apm.selectors.default import default_selector
-from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
 
 
-class Learner:
+class Learner(Reading):
     """Choose, take a label, update the belief, write one record (the paper's Algorithm 1).
 
     - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified;
@@ -49,71 +49,63 @@ class Learner:
     def __init__(
         self,
         pool: ArrayLike,
-        model: Posterior | Belief,
+        model: Posterior | Belief | None = None,
         selector: Selector | None = None,
         *,
+        classes: ArrayLike | None = None,
         seed: Seed = None,
     ) -> None:
+        names = column_names(pool)
         matrix = as_matrix(pool, "pool")
         if len(matrix) == 0:
             raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")
-        belief = Belief(model) if isinstance(model, Posterior) else model
+        if model is None:
+            belief = default_belief(matrix, classes)
+        elif classes is not None:
+            raise InvalidArgument("classes", "must be given to the model", classes)
+        else:
+            belief = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(belief, Belief):
             raise InvalidArgument("model", "must be a posterior or a Belief", model)
-        chosen = default_selector(belief) if selector is None else selector
-        if not isinstance(chosen, Selector):
+        given = default_selector(belief) if selector is None else selector
+        if not isinstance(given, Selector):
             raise InvalidArgument("selector", "must be a selector such as APM()", selector)
-        self._pool = _read_only_view(matrix)
-        self._features = _read_only_view(as_matrix(belief.encoder.encode(matrix), "encoder(pool)"))
-        self._encoder = belief.encoder
-        # What selectors see: the features as they are, so that no query encodes the pool again.
-        known = Belief(belief.posterior, Linear(), belief.channel).sized(self._features)
-        self._belief = known.keeping(self._features)
-        self._given = chosen
-        self._selector = chosen.prepared(self._belief, self._features)
-        self._entropy = _entropy(seed)
-        self._journal = Journal(belief.channel)
-        self._open = np.ones(len(matrix), dtype=bool)
-        self._asked: Asked | None = None
-        self._radius: float | None = None
+        chosen = {"model": model is None and classes is None, "selector": selector is None}
+        rows = len(matrix)
+        self._begin(
+            Setup(belief.encoder, given, belief.posterior, entropy(seed), chosen, names, rows),
+            matrix,
+            belief,
+        )
+
+    def _begin(self, setup: Setup, matrix: Any, belief: Belief) -> None:
+        self._setup, self._state = setup, beginning(setup, matrix, belief)
+        self._asked = None
+        self._norm: tuple[Any, float] | None = None
+        self._lock = threading.RLock()
 
     # Asking and telling -----------------------------------------------------------------------
 
+    @locked
     def ask(self, n: int = 1) -> Rows:
         """The rows to label next, best first, shape `(n,)`; nothing changes until they are told.
 
         A single row also serves as an integer: `labels[int(learner.ask())]`.
         """
         started = perf_counter()
-        candidates = np.flatnonzero(self._open)
+        self._catch_up()
+        state = self._state
+        candidates = np.flatnonzero(state.open)
         if len(candidates) == 0:
-            raise InvalidArgument("n", "must be 0: every row of the pool has a label", n)
-        choice = self._selector.choose(
-            self._belief, self._features, candidates, n=n, rng=self._round_seed()
+            raise InvalidArgument("n", f"must be 0: {self._left()}", n)
+        choice = state.selector.choose(
+            state.belief, state.features, candidates, n=n, rng=self._round_seed()
         )
         seconds = (perf_counter() - started) / len(choice.indices)
-        self._asked = Asked(choice, len(self._journal), seconds)
+        self._asked = Asked(choice, state.belief, seconds)
         return Rows.of(choice.indices)
 
-    def tell(self, index: Any, label: Any) -> None:
-        """Take the label of one row, or of several at once (equal lengths).
-
-        Any row may be told, asked or not. The same label again is ignored; another one is an error,
-        and then nothing of the call is kept.
-        """
-        started = perf_counter()
-        rows, labels = self._fresh(index, label)
-        if not rows:
-            return
-        before = self._belief
-        updated = before.posterior.update(self._features[rows], labels)
-        known = [self._known(row) for row in rows]
-        self._belief = before.after(updated)
-        seconds = (perf_counter() - started) / len(rows)
-        for row, value, (law, summary, power, spent) in zip(rows, labels, known):
-            self._journal.add(Entry(row, value, summary, law, power, spent + seconds))
-            self._open[row] = False
-
+    @locked
     def run(
         self,
         labels: ArrayLike,
@@ -136,22 +128,25 @@ class Learner:
         >>> learner = Learner([[0.5], [-1.0], [2.0]], VariationalLogistic(), seed=0)
         >>> learner.run([1, 0, 1], 2, observe=lambda round: print(round.index, round.label))
         2 1
-        1 0
-        Run(indices=array([2, 1]), weights=None)
+        0 1
+        Run(indices=array([2, 0]), weights=None)
         """
         values = as_list(labels, "labels")
-        if len(values) != len(self._pool):
-            rule = f"must have one label for each of {len(self._pool)} rows"
+        if len(values) != len(self._state.pool):
+            rule = f"must have one label for each of {len(self._state.pool)} rows"
             raise InvalidArgument("labels", rule, f"{len(values)} labels")
         values = [v.item() if isinstance(v, np.generic) else v for v in values]
-        count, left = integer("n", n, least=1), int(np.count_nonzero(self._open))
+        self._catch_up()
+        count, left = integer("n", n, least=1), int(np.count_nonzero(self._state.open))
         if count > left:
             raise InvalidArgument("n", f"must be at most {left}, the rows left", n)
         indices: list[int] = []
         weights: list[Array] = []
-        fast = observe is None and is_algorithm_1(self._belief, self._selector, self._features)
+        state = self._state
+        fast = observe is None and self._file is None
+        fast = fast and is_algorithm_1(state.belief, state.selector, state.features)
         while len(indices) < count:
-            codes = known_codes(self._belief.posterior, values) if fast else None
+            codes = known_codes(self._state.belief.posterior, values) if fast else None
             if codes is not None:
                 picks, maps = self._compiled(values, codes, count - len(indices), retrain)
                 indices.extend(picks)
@@ -161,82 +156,30 @@ class Learner:
             index = self._step(values, len(indices), observe, clock)
             indices.append(index)
             if retrain:
-                weights.append(np.asarray(self._belief.posterior.map))
+                weights.append(np.asarray(self._state.belief.posterior.map))
         kept = np.array(weights) if retrain else None
         return Run(np.array(indices, dtype=np.intp), kept)
 
-    # Reading ----------------------------------------------------------------------------------
-
-    @property
-    def pool(self) -> Any:
-        """The examples, `(n, d)`, as given."""
-        return self._pool
-
-    @property
-    def belief(self) -> Belief:
-        """What the labels say so far."""
-        return Belief(self._belief.posterior, self._encoder, self._belief.channel)
-
-    @property
-    def selector(self) -> Selector:
-        """The rule that chooses, with what it remembers of the initial pool."""
-        return self._selector
-
-    @property
-    def history(self) -> tuple[Record, ...]:
-        """One frozen record for each label, oldest first."""
-        return self._journal.records()
-
-    @property
-    def labelled(self) -> Indices:
-        """The labelled rows in the order of their labels."""
-        return np.array(self._journal.indices, dtype=np.intp)
-
-    @property
-    def remaining(self) -> Indices:
-        """The rows without a label, in order."""
-        return np.flatnonzero(self._open)
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The labels by column of `predict_proba`; 0..K-1 until labels say otherwise."""
-        return self._belief.posterior.classes_
-
-    def predict_proba(self, X: ArrayLike | None = None) -> Array:
-        """The probability of each label, averaged over the posterior, `(n, K)`; X: the pool."""
-        if X is None:
-            return self._belief.predict_proba(self._features)
-        return self.belief.predict_proba(X)
-
-    def predict(self, X: ArrayLike | None = None) -> np.ndarray:
-        """The likeliest label of every row of X (of the pool by default), `(n,)`."""
-        classes = self.classes_
-        return classes[np.argmax(self.predict_proba(X)[:, : len(classes)], axis=1)]
-
+    @locked
     def explain(self, index: int) -> Explanation:
         """Why a row without a label is, or is not, the one to ask next (see `Explanation`)."""
-        return self._selector.explain(
-            self._belief, self._features, index, exclude=~self._open, rng=self._round_seed()
+        state = self._state
+        return state.selector.explain(
+            state.belief, state.features, index, exclude=~state.open, rng=self._round_seed()
         )
 
     # Keeping ----------------------------------------------------------------------------------
 
+    @locked
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one file (`.npz`, no pickle); `load` goes on with the same picks."""
-        arrays: dict[str, Any] = {"pool": self._pool}
-        posterior = self._belief.posterior
-        for name, value in posterior.state().items():
-            arrays[f"posterior/{name}"] = value
-        header = {
-            "seed": str(self._entropy),
-            "journal": self._journal.to_list(),
-            "posterior": type(posterior).__name__,
-            "likelihood": archive.describe(posterior.channel, arrays, "likelihood"),
-            "channel": archive.describe(self._belief.channel, arrays, "channel"),
-            "encoder": archive.describe(self._encoder, arrays, "encoder"),
-            "selector": archive.describe(self._given, arrays, "selector"),
-        }
-        return archive.write(path, header, arrays)
+        state, setup = self._state, self._setup
+        given = default_selector(state.belief) if setup.chosen["selector"] else setup.given
+        saved = archive.Saved(
+            state.pool, state.features, self.belief, setup.initial, given, setup.chosen,
+            setup.columns, setup.rows, setup.seed, state.journal,
+        )  # fmt: skip
+        return archive.save(path, saved)
 
     @classmethod
     def load(
@@ -246,24 +189,41 @@ class Learner:
         model: Posterior | Belief | None = None,
         selector: Selector | None = None,
     ) -> Learner:
-        """The learner that `save` wrote.
+        """The learner that `save` wrote, after every part was checked.
 
         `model` and `selector` are needed only where the file could not hold them, for instance a
-        function inside an encoder or a selector of your own.
+        function inside an encoder or a selector of your own; a model must be the one that was saved
+        (same posterior, same options, same encoded pool). A file that was changed, cut short or
+        whose posterior does not follow from its journal is refused.
         """
-        header, arrays = archive.read(path)
-        belief = archive.restored_belief(header, arrays, model)
-        chosen = selector
-        if chosen is None:
-            chosen = archive.restore(header["selector"], arrays, "selector")
-        learner = cls(arrays["pool"], belief, chosen, seed=int(header["seed"]))
-        learner._journal = Journal.from_list(belief.channel, header["journal"])
-        learner._open[learner._journal.indices] = False
+        saved = archive.load(path, model, selector)
+        with archive.explained(path):
+            if not isinstance(saved.selector, Selector):
+                raise InvalidArgument("selector", "must be a selector", saved.selector)
+            setup = Setup(
+                saved.belief.encoder, saved.selector, saved.initial, saved.seed, saved.chosen,
+                saved.columns, saved.initial_rows,
+            )  # fmt: skip
+            learner = cls.__new__(cls)
+            learner._begin(setup, saved.pool, saved.belief)
+            is_open = closed(learner._state, saved.journal.answers)
+            learner._state = learner._state._replace(journal=saved.journal, open=is_open)
         return learner
 
     def __repr__(self) -> str:
-        told, rows = len(self._journal), len(self._pool)
-        return f"Learner({rows} rows, {told} labelled, {type(self._selector).__name__})"
+        state = self._state
+        told, rows = len(state.journal.answers.labels), len(state.pool)
+        return f"Learner({rows} rows, {told} labelled, {type(state.selector).__name__})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        held = dict(self.__dict__)
+        held.pop("_lock")
+        held.pop("_file", None)  # a copy does not write into the original's journal file
+        return held
+
+    def __setstate__(self, held: dict[str, Any]) -> None:
+        self.__dict__.update(held)
+        self._lock = threading.RLock()
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -275,7 +235,7 @@ class Learner:
         clock: Callable[[], float],
     ) -> int:
         """Ask, tell, show the round to the observer; the row that was asked."""
-        before, begin = self._belief.posterior, clock()
+        before, begin = self._state.belief.posterior, clock()
         index = int(self.ask()[0])
         middle = clock()
         self.tell(index, labels[index])
@@ -288,7 +248,7 @@ class Learner:
                     labels[index],
                     self._asked.choice,
                     before,
-                    self._belief.posterior,
+                    self._state.belief.posterior,
                     select_seconds=middle - begin,
                     update_seconds=end - middle,
                 )
@@ -300,67 +260,34 @@ class Learner:
     ) -> tuple[list[int], list[Array]]:
         """Rounds of the compiled loop, told to the journal."""
         started = perf_counter()
-        before, selector = self._belief, self._selector
+        state = self._state
         rounds = compiled_rounds(
-            before, selector, self._features, self._open, codes, count=count, retrain=retrain
-        )
-        self._belief = Belief(rounds.posterior, before.encoder, before.channel)
+            state.belief, state.selector, state.features, state.open, codes,
+            count=count, retrain=retrain,
+        )  # fmt: skip
+        belief = state.belief.after(rounds.posterior)
         picks = rounds.picks.tolist()
         seconds = (perf_counter() - started) / max(len(picks), 1)
-        for entry in entries(rounds, values, int(np.count_nonzero(self._open)), seconds):
-            self._journal.add(entry)
-            self._open[entry.index] = False
+        told = entries(rounds, values, int(np.count_nonzero(state.open)), seconds)
+        self._commit(state._replace(belief=belief), told, together=False)
         return picks, list(rounds.maps)
 
     def _round_seed(self) -> int:
         """The seed of this round: the learner's and the number of labels told."""
-        return (self._entropy << 64) + len(self._journal)
+        return (self._setup.seed << 64) + len(self._state.journal)
 
-    def _fresh(self, index: Any, label: Any) -> tuple[list[int], list[Any]]:
-        """The rows told for the first time and their labels, after all checks."""
-        if isinstance(index, int):
-            indices, labels = [index], [label]
-        else:
-            indices, labels = as_list(index, "index"), as_list(label, "label")
-        if len(indices) != len(labels):
-            rule = f"must have one entry for each of {len(indices)} rows"
-            raise InvalidArgument("label", rule, f"{len(labels)} labels")
-        new: dict[int, Any] = {}
-        for position, value in zip(indices, labels):
-            row = as_row_number(position, len(self._pool))
-            if isinstance(value, np.ndarray) and value.size != 1:
-                raise InvalidArgument("label", "must be one value for each row", value)
-            value = value.item() if isinstance(value, np.generic | np.ndarray) else value
-            known = self._journal.label(row) if row in self._journal else new.get(row, value)
-            if known != value:
-                rule = f"must agree with the label of row {row}, {known!r}"
-                raise InvalidArgument("label", rule, value)
-            if row not in self._journal:
-                new[row] = value
-        return list(new), list(new.values())
-
-    def _known(self, row: int) -> tuple[Any, ScoreSummary | None, float | None, float]:
-        """Of a row just before its label: law, scores, largest power, seconds of its selection."""
-        asked, belief = self._asked, self._belief
-        if asked is None or row not in asked.choice.indices:
-            return induced_law(belief, self._features, row), None, None, 0.0
-        if asked.told != len(self._journal):  # the belief has changed since
-            law = induced_law(belief, self._features, row)
-            return law, asked.summary(row), None, asked.seconds
-        if asked.choice.laws is None and self._radius is None:
-            self._radius = belief.radius(self._features)
-        power = asked.largest_power(belief, self._radius)
-        law = asked.law(belief, self._features, row)
-        return law, asked.summary(row), power, asked.seconds
+    def _left(self) -> str:
+        answers = self._state.journal.answers
+        if not answers.skipped and not answers.abstained:
+            return "every row of the pool has a label"
+        return (
+            f"of {len(self._state.pool)} rows {len(answers.labels)} are labelled, "
+            f"{len(answers.skipped)} skipped, {len(answers.abstained)} abstained from"
+        )
 
 
-def _read_only_view(matrix: Any) -> Any:
-    view = np.asarray(matrix).view()
-    view.setflags(write=False)
-    return view
-
-
-def _entropy(seed: Seed) -> int:
+def entropy(seed: Seed) -> int:
+    """The number behind a seed: fresh, drawn, or itself."""
     if seed is None:
         return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     if isinstance(seed, np.random.Generator):

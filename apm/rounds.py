@@ -68,10 +68,10 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """The last selection, how many labels were known when it was made, and its time by row."""
+    """The last selection, the belief that made it, and its time by row."""
 
     choice: Choice
-    told: int
+    belief: Belief
     seconds: float
 
     def summary(self, row: int) -> ScoreSummary:

@@ -60,3 +60,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How many of the torture cases held; on the controller too, where xdist collects nothing."""
+    held, fell = set(), set()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            name = getattr(report, "nodeid", "")
+            if name.startswith("tests/torture/") and hasattr(report, "when"):
+                if report.failed:
+                    fell.add(name)
+                elif report.when == "call" and report.passed:
+                    held.add(name)
+    if held or fell:
+        counted = len(held - fell)
+        terminalreporter.write_line(f"torture: held {counted} of {len(held | fell)}")

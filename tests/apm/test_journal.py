@@ -1,4 +1,4 @@
-"""The append-only record of labels."""
+"""The append-only record of events."""
 
 from __future__ import annotations
 
@@ -23,31 +23,40 @@ def entry(index: int, label: object = 1, **changes) -> Entry:
 
 
 def test_records_keep_order_and_information():
-    journal = Journal(Logistic())
-    journal.add(entry(3, "a"))
-    journal.add(entry(1, "b", law=(0.0, 9.0), power=None, scores=None))
+    journal = Journal(Logistic()).plus([entry(3, "a")])
+    journal = journal.plus([entry(1, "b", law=(0.0, 9.0), power=None, scores=None)])
     first, second = journal.records()
     assert (first.index, first.label, second.index, second.label) == (3, "a", 1, "b")
     assert first.scores == SUMMARY
     expected = mutual_information(Logistic(), Gaussian(0.5, 4.0)).bits
     assert first.bits == pytest.approx(expected, abs=1e-10)
-    most = capacity(Logistic(), Power(5.0)).bits
+    most = capacity(Logistic(), Power(5.0)).certificate.upper
     assert first.bound == pytest.approx(most - expected, abs=1e-10)
+    assert first.bound >= capacity(Logistic(), Power(5.0)).bits - expected - 1e-12
     assert second.bound is None
-    assert journal.indices == [3, 1]
-    assert journal.labels == ["a", "b"]
+    assert journal.answers.labels == {3: "a", 1: "b"}
     assert len(journal) == 2
-    assert 3 in journal
-    assert 2 not in journal
     assert [record.index for record in journal] == [3, 1]
+    assert [record.call for record in journal] == [1, 2]
+
+
+def test_a_longer_journal_leaves_the_shorter_one_as_it_was():
+    short = Journal(Logistic()).plus([entry(3)])
+    long = short.plus([entry(1), entry(2)])
+    assert len(long.records()) == 3
+    assert len(short.records()) == 1
+    assert len(short) == 1
+    assert [record.call for record in long.records()] == [1, 2, 2]
+    assert [record.call for record in short.plus([entry(1), entry(2)], together=False)] == [1, 2, 3]
+    assert short.plus([]) is short
 
 
 def test_reading_in_between_changes_nothing():
     once, often = Journal(Logistic()), Journal(Logistic())
     for place in range(5):
         each = entry(place, law=(0.1 * place, 1.0 + place))
-        once.add(each)
-        often.add(each)
+        once = once.plus([each])
+        often = often.plus([each])
         often.records()
     assert [r.index for r in once.records()] == [r.index for r in often.records()]
     for a, b in zip(once.records(), often.records()):
@@ -55,32 +64,61 @@ def test_reading_in_between_changes_nothing():
 
 
 def test_records_are_frozen_and_rows_are_labelled_once():
-    journal = Journal(Logistic())
-    journal.add(entry(3))
+    journal = Journal(Logistic()).plus([entry(3)])
     with pytest.raises(dataclasses.FrozenInstanceError):
         journal.records()[0].label = 0  # type: ignore[misc]
     with pytest.raises(InvalidArgument, match="labelled already"):
-        journal.add(entry(3))
-    with pytest.raises(InvalidArgument, match="labelled row"):
-        journal.label(5)
+        journal.plus([entry(3)])
 
 
 def test_laws_in_several_dimensions():
     law = Gaussian(np.zeros(3), np.eye(3))
-    journal = Journal(Softmax(3))
-    journal.add(entry(0, law=law))
-    (record,) = journal.records()
+    (record,) = Journal(Softmax(3)).plus([entry(0, law=law)]).records()
     # quasi-Monte Carlo
     assert record.bits == pytest.approx(mutual_information(Softmax(3), law).bits, abs=1e-3)
 
 
+def test_events_without_a_label_have_no_information():
+    journal = Journal(Logistic()).plus([Entry(2, event="skip")]).plus([entry(1)])
+    skip, told = journal.records()
+    assert skip.bits is None
+    assert skip.bound is None
+    assert told.bits is not None
+    assert told.bits > 0
+
+
+def test_taking_back_goes_call_by_call():
+    journal = Journal(Logistic()).plus([entry(3)]).plus([entry(1), entry(2)])
+    back = journal.undoing()
+    assert [(e.event, e.index, e.of) for e in back] == [("undo", 2, 2), ("undo", 1, 2)]
+    journal = journal.plus(back)
+    assert journal.answers.labels == {3: 1}
+    journal = journal.plus(journal.undoing())
+    assert journal.answers.labels == {}
+    assert journal.undoing() == []
+    assert [record.event for record in journal] == ["tell"] * 3 + ["undo"] * 3
+
+
 def test_plain_lists_and_back():
-    journal = Journal(Logistic())
-    journal.add(entry(3, "a"))
-    journal.add(entry(1, "b", scores=None, power=None))
+    journal = Journal(Logistic()).plus([entry(3, "a")])
+    journal = journal.plus([entry(1, "b", scores=None, power=None)])
+    journal = journal.plus(journal.undoing())
     text = json.dumps(journal.to_list())
     again = Journal.from_list(Logistic(), json.loads(text))
     assert again.records() == journal.records()
+    assert again.answers == journal.answers
     assert isinstance(again.records()[0], Record)
-    again.add(entry(7))
-    assert len(again.records()) == 3
+    again = again.plus([entry(7)])
+    assert len(again.records()) == 4
+    assert again.records()[-1].call == 4
+
+
+def test_the_history_becomes_a_table():
+    pytest.importorskip("pandas")
+    journal = Journal(Logistic()).plus([entry(3, "a")]).plus([Entry(2, event="skip")])
+    frame = journal.records().to_frame()
+    assert frame["index"].tolist() == [3, 2]
+    assert frame["event"].tolist() == ["tell", "skip"]
+    assert frame["score_runner_up"].tolist()[0] == 4
+    assert np.isnan(frame["bits"].tolist()[1])
+    assert Journal(Logistic()).records().to_frame().shape == (0, 15)

@@ -1,0 +1,43 @@
+"""What a learner uses when it is told nothing but the pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from apm.belief import Belief
+from apm.encoders import Encoder, Standardised
+from apm.posteriors import Bohning, VariationalLogistic
+from apm.posteriors.base import Posterior
+from apm.posteriors.labels import as_labels
+from channelcode._validation import integer
+from channelcode.errors import InvalidArgument
+
+PRIOR_PRECISION = 0.1  # of standardised features
+
+
+def default_posterior(num_classes: int, classes: ArrayLike | None = None) -> Posterior:
+    """The posterior for that many classes, with an intercept.
+
+    >>> default_posterior(2)
+    VariationalLogistic(Logistic(), prior_precision=0.1, intercept=True; no labels yet)
+    """
+    count = integer("num_classes", num_classes, least=2)
+    options: dict[str, Any] = {"intercept": True, "classes": classes}
+    if count == 2:
+        return VariationalLogistic(PRIOR_PRECISION, **options)
+    return Bohning(count, PRIOR_PRECISION, **options)
+
+
+def default_belief(
+    pool: ArrayLike, classes: ArrayLike | None = None, *, encoder: Encoder | None = None
+) -> Belief:
+    """The belief about standardised features, for the classes named, or two until more appear."""
+    count = 2
+    if classes is not None:
+        count = len(as_labels(classes, "classes"))
+        if count < 2:
+            raise InvalidArgument("classes", "must be two or more", classes)
+    encoder = Standardised.of(pool) if encoder is None else encoder
+    return Belief(default_posterior(count, classes), encoder)

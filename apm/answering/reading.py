@@ -1,0 +1,95 @@
+"""The part of a learner that only reads: rows, classes, names, probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import matching_columns
+from apm.answering.recording import Recording
+from apm.belief import Belief
+from apm.journal import History
+from apm.selectors import Selector
+from apm.selectors.base import Indices
+from channelcode._validation import Array
+
+
+class Reading(Recording):
+    """What is known so far, for any thread: one look at the present state."""
+
+    @property
+    def pool(self) -> Any:
+        """The examples, `(n, d)`, as given."""
+        return self._state.pool
+
+    @property
+    def belief(self) -> Belief:
+        """What the labels say so far."""
+        held = self._state.belief
+        return Belief(held.posterior, self._setup.encoder, held.channel)
+
+    @property
+    def selector(self) -> Selector:
+        """The rule that chooses, with what it remembers of the pool."""
+        return self._state.selector
+
+    @property
+    def history(self) -> History:
+        """One frozen record for each event, oldest first; `history.to_frame()` makes a table."""
+        with self._lock:
+            return self._state.journal.records()
+
+    @property
+    def labelled(self) -> Indices:
+        """The labelled rows in the order of their labels."""
+        return np.array(list(self._state.journal.answers.labels), dtype=np.intp)
+
+    @property
+    def remaining(self) -> Indices:
+        """The rows that may be asked, in order: no label, not skipped, no abstention."""
+        return np.flatnonzero(self._state.open)
+
+    @property
+    def skipped(self) -> Indices:
+        """The skipped rows, in order."""
+        return np.array(sorted(self._state.journal.answers.skipped), dtype=np.intp)
+
+    @property
+    def abstained(self) -> Indices:
+        """The rows whose answer was "don't know", in order."""
+        return np.array(sorted(self._state.journal.answers.abstained), dtype=np.intp)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels by column of `predict_proba`; 0..K-1 until labels say otherwise."""
+        return self._state.belief.posterior.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the pool."""
+        return self._state.pool.shape[1]
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The names of the pool's columns, `(d,)`; there if the pool was a frame with names."""
+        if self._setup.columns is None:
+            raise AttributeError("the pool had no column names")
+        return np.array(self._setup.columns, dtype=object)
+
+    def predict_proba(self, X: ArrayLike | None = None) -> Array:
+        """The probability of each label, averaged over the posterior, `(n, K)`; X: the pool.
+
+        A frame must have the columns of the pool, in the same order.
+        """
+        state = self._state
+        if X is None:
+            return state.belief.predict_proba(state.features)
+        matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
+        return state.belief.predict_proba(self._setup.encoder.encode(matrix))
+
+    def predict(self, X: ArrayLike | None = None) -> np.ndarray:
+        """The likeliest label of every row of X (of the pool by default), `(n,)`."""
+        classes = self.classes_
+        return classes[np.argmax(self.predict_proba(X)[:, : len(classes)], axis=1)]

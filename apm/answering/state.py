@@ -1,0 +1,123 @@
+"""All that answers change, replaced as a whole: the belief follows from the labels in force."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apm._inputs import as_matrix, read_only_view
+from apm.answering.automatic import default_posterior
+from apm.answers import Answer, Answers
+from apm.belief import Belief
+from apm.encoders import Encoder, Linear
+from apm.journal import Journal
+from apm.posteriors.base import Posterior
+from apm.selectors import Selector
+from apm.selectors.default import default_selector
+from channelcode.channels import Channel
+
+
+class Setup(NamedTuple):
+    """What stays the same: encoder, selector as given, the posterior before any label, the seed.
+
+    `chosen` says of "model" and "selector" whether the library chose them; `columns` are the names
+    of the pool's columns, `rows` its size at the beginning.
+    """
+
+    encoder: Encoder
+    given: Selector
+    initial: Posterior
+    seed: int
+    chosen: dict[str, bool]
+    columns: list[str] | None
+    rows: int
+
+
+class State(NamedTuple):
+    """All that answers change; replaced as a whole, never modified.
+
+    `belief` meets `features`, the encoded pool; `open` says which rows may be asked; `previous` is
+    the state before the last call (without its own previous), for an exact undo.
+    """
+
+    pool: Any
+    features: Any
+    belief: Belief
+    selector: Selector
+    journal: Journal
+    open: np.ndarray
+    previous: State | None = None
+
+
+def beginning(setup: Setup, matrix: Any, belief: Belief) -> State:
+    """The state before any answer; `belief` has the encoder."""
+    features = read_only_view(as_matrix(setup.encoder.encode(matrix), "encoder(pool)"))
+    # What selectors see: the features as they are, so that no query encodes the pool again.
+    met = _meeting(belief.posterior, belief.channel, features)
+    selector = setup.given.prepared(met, features)
+    is_open = np.ones(len(matrix), dtype=bool)
+    journal = Journal(belief.channel)
+    return State(read_only_view(matrix), features, met, selector, journal, is_open)
+
+
+def learned(setup: Setup, state: State, answers: list[Answer]) -> State:
+    """The state with more labels learnt, the journal aside."""
+    held, before = state.belief, state.journal.answers
+    if setup.chosen["model"]:
+        known = {*before.labels.values(), *(answer.label for answer in answers)}
+        if len(known) > held.posterior.num_labels:
+            return refitted(setup, state, (*before.answers, *answers))
+    return state._replace(belief=_updated(held, state.features, answers))
+
+
+def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
+    """The state with the posterior of exactly these answers, the journal's entries aside."""
+    posterior, channel = setup.initial, state.belief.channel
+    selector, journal = state.selector, state.journal
+    if setup.chosen["model"]:
+        count = max(2, len({answer.label for answer in answers}))
+        if count != posterior.num_labels:
+            posterior = default_posterior(count)
+        channel = posterior.channel
+    belief = _meeting(posterior, channel, state.features)
+    if answers:
+        belief = _updated(belief, state.features, list(answers))
+    if posterior.num_labels != state.belief.posterior.num_labels:
+        journal.records()  # what was told before had the other channel
+        journal = replace(journal, channel=channel)
+        given = default_selector(belief) if setup.chosen["selector"] else setup.given
+        selector = given.prepared(belief, state.features)
+    return state._replace(belief=belief, selector=selector, journal=journal)
+
+
+def extended(setup: Setup, state: State, rows: np.ndarray) -> State:
+    """The state with more rows, the journal aside; the selector looks at the pool anew."""
+    encoded = as_matrix(setup.encoder.encode(rows), "encoder(more_rows)")
+    features = read_only_view(np.concatenate((state.features, encoded)))
+    pool = read_only_view(np.concatenate((state.pool, rows)))
+    belief = _meeting(state.belief.posterior, state.belief.channel, features)
+    given = default_selector(belief) if setup.chosen["selector"] else setup.given
+    selector = given.prepared(belief, features)
+    return state._replace(pool=pool, features=features, belief=belief, selector=selector)
+
+
+def closed(state: State, answers: Answers) -> np.ndarray:
+    """Which rows of the pool may be asked, `(n,)`."""
+    is_open = np.ones(len(state.pool), dtype=bool)
+    is_open[list(answers.is_closed())] = False
+    return is_open
+
+
+def _updated(belief: Belief, features: Any, answers: list[Answer]) -> Belief:
+    rows = [answer.row for answer in answers]
+    weights = [answer.weight for answer in answers]
+    weighted = weights if any(weight != 1.0 for weight in weights) else None
+    labels = [answer.label for answer in answers]
+    return belief.after(belief.posterior.update(features[rows], labels, weighted))
+
+
+def _meeting(posterior: Posterior, channel: Channel, features: Any) -> Belief:
+    """The belief that meets the encoded pool, and remembers what labels change little of it."""
+    return Belief(posterior, Linear(), channel).sized(features).keeping(features)

@@ -1,0 +1,61 @@
+"""An encoder that brings every feature to mean zero and unit spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from apm._inputs import Matrix, as_matrix
+from apm.encoders.base import Encoder
+from channelcode._validation import finite_array, read_only
+from channelcode.errors import InvalidArgument
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised(Encoder):
+    """The encoder phi(x)_j = (x_j - mean_j) / scale_j, with mean and scale of a pool (`of`).
+
+    `mean` and `scale` have shape `(d,)` and stay as they are, whatever is encoded later. A feature
+    that does not vary in the pool has scale 1.
+
+    >>> Standardised.of([[1.0, 5.0], [3.0, 5.0]]).encode([[2.0, 5.0], [4.0, 6.0]])
+    array([[0., 0.],
+           [2., 1.]])
+    """
+
+    mean: ArrayLike
+    scale: ArrayLike
+
+    def __post_init__(self) -> None:
+        mean = finite_array("mean", self.mean, ndim=1)
+        scale = finite_array("scale", self.scale, ndim=1)
+        if mean.shape != scale.shape or not (scale > 0).all():
+            raise InvalidArgument("scale", f"must be {len(mean)} positive numbers", scale)
+        object.__setattr__(self, "mean", read_only(mean))
+        object.__setattr__(self, "scale", read_only(scale))
+
+    @classmethod
+    def of(cls, X: ArrayLike) -> Standardised:
+        """The encoder that standardises the rows of X, `(n, d)`."""
+        matrix = as_matrix(X).astype(np.float64, copy=False)
+        if len(matrix) == 0:
+            raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
+        largest = np.abs(matrix).max(axis=0)
+        # a power of two: the division is exact, and no square overflows or vanishes
+        unit = np.where(largest > 0, np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-300)))), 1.0)
+        reduced = matrix / unit
+        centre = reduced.mean(axis=0)
+        spread = np.sqrt(np.mean(np.square(reduced - centre), axis=0))
+        rounding = 64 * np.finfo(np.float64).eps * np.abs(reduced).max(axis=0)
+        scale = np.where(spread > rounding, spread * unit, 1.0)
+        return cls(centre * unit, scale)
+
+    def encode(self, X: ArrayLike) -> Matrix:
+        matrix = as_matrix(X, finite=False)
+        mean, scale = np.asarray(self.mean), np.asarray(self.scale)
+        if matrix.shape[1] != len(mean):
+            rule = f"must have {len(mean)} columns"
+            raise InvalidArgument("X", rule, f"shape {matrix.shape}")
+        return ((matrix - mean) / scale).astype(matrix.dtype, copy=False)
