@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apm.adapters.prior import prior_for
 from apm.belief import Belief
-from apm.posteriors import Bohning, VariationalLogistic
 from apm.posteriors.base import Posterior
 from channelcode._validation import Array
-from channelcode.errors import InvalidArgument, MissingExtra
+from channelcode.errors import MissingExtra
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -115,29 +115,12 @@ class APMClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[likeliest]
 
     def _prior(self, classes: np.ndarray) -> Posterior:
-        """The posterior before any label, for these classes."""
-        count = len(classes)
-        if count < 2:
-            raise ValueError(f"y must hold at least 2 classes, got the one class {classes[0]!r}")
-        given = self.posterior
-        if given is None:
-            options: dict[str, Any] = {
-                "prior_precision": self.prior_precision,
-                "intercept": self.intercept,
-                "classes": range(count),
-            }
-            if count == 2:
-                return VariationalLogistic(**options)
-            return Bohning(count, **options)
-        prior = given if isinstance(given, Posterior) else given(count)
-        if not isinstance(prior, Posterior):
-            rule = "must be a posterior, or a function from the number of classes to one"
-            raise InvalidArgument("posterior", rule, given)
-        if prior.num_labels != count:
-            if prior.num_labels == 2:
-                raise ValueError(f"Only binary classification is supported: y has {count} classes")
-            raise ValueError(f"posterior takes {prior.num_labels} classes: y has {count} classes")
-        return prior
+        return prior_for(
+            classes,
+            self.posterior,
+            prior_precision=self.prior_precision,
+            intercept=self.intercept,
+        )
 
     def _fitted(self) -> Posterior:
         check_is_fitted(self, "posterior_")
