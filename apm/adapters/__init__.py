@@ -1,19 +1,29 @@
 """Other libraries' interfaces to posteriors and selectors.
 
-- `APMClassifier`: a scikit-learn classifier over any posterior of `apm`.
+- `APMClassifier`: a scikit-learn classifier over any posterior of `apm`;
+- `APMActiveClassifier`: the same with scikit-activeml's missing labels and costs;
+- `APMQueryStrategy`: any selector as a query strategy of scikit-activeml;
+- `modal_query`: any selector as a query function of modAL.
 
-Imported when it is first used, so that scikit-learn is loaded only where it is wanted.
+Each is imported when it is first used, so that the library behind it is loaded only then.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from apm.adapters.modal import modal_query
+    from apm.adapters.skactiveml import APMActiveClassifier, APMQueryStrategy
     from apm.adapters.sklearn import APMClassifier
 
-_HOMES = {"APMClassifier": "apm.adapters.sklearn"}
+_HOMES = {
+    "APMClassifier": "apm.adapters.sklearn",
+    "APMActiveClassifier": "apm.adapters.skactiveml",
+    "APMQueryStrategy": "apm.adapters.skactiveml",
+    "modal_query": "apm.adapters.modal",
+}
 
-__all__ = ["APMClassifier"]
+__all__ = ["APMClassifier", "APMActiveClassifier", "APMQueryStrategy", "modal_query"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +31,12 @@ def prior_for(
     if count < 2:
         raise ValueError(f"y must hold at least 2 classes, got {classes.tolist()}")
     if given is None:
-        places = range(count)
-        if count == 2:
-            return VariationalLogistic(prior_precision, intercept=intercept, classes=places)
-        return Bohning(count, prior_precision, intercept=intercept, classes=places)
+        options: dict[str, Any] = {
+            "prior_precision": prior_precision,
+            "intercept": intercept,
+            "classes": range(count),
+        }
+        return VariationalLogistic(**options) if count == 2 else Bohning(count, **options)
     prior = given if isinstance(given, Posterior) else given(count)
     if not isinstance(prior, Posterior):
         rule = "must be a posterior, or a function from the number of classes to one"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +12,16 @@ from apm.adapters.prior import prior_for
 from apm.belief import Belief
 from apm.posteriors.base import Posterior
 from apm.selectors import Selector
-from apm.selectors.base import Indices
 from apm.selectors.default import default_selector
 from channelcode._validation import Array
 from channelcode.errors import MissingExtra
 
 try:
-    from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
+    from skactiveml.base import (
+        SingleAnnotatorPoolQueryStrategy,
+        SkactivemlClassifier,
+        check_n_features,
+    )
     from skactiveml.utils import MISSING_LABEL, check_type, is_labeled
     from sklearn.base import clone
     from sklearn.utils import check_array
@@ -86,5 +88,86 @@ class APMActiveClassifier(SkactivemlClassifier):
         posterior = self.posterior_
         if posterior.num_features is None:  # fitted to nothing at all
             posterior = posterior.sized(X.shape[1])
-        self._check_n_features(X, reset=False)
+        check_n_features(self, X, reset=False)
         return Belief(posterior).predict_proba(X)
+
+
+class APMQueryStrategy(SingleAnnotatorPoolQueryStrategy):
+    """Any selector of `apm` as a query strategy of scikit-activeml.
+
+    `selector` is None for the one that `Learner` would use. What a selector remembers of the pool
+    (the radius B, budgets, targets) is taken from all of `X`, so that the utilities of some
+    candidates are those they have among all; picks and batches are those of `Learner`.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[-2.0], [-1.0], [0.5], [2.0]]), np.array([0, np.nan, np.nan, 1])
+    >>> APMQueryStrategy().query(X, y, APMActiveClassifier(classes=[0, 1], intercept=False))
+    array([2])
+    """
+
+    def __init__(
+        self,
+        selector: Selector | None = None,
+        *,
+        missing_label: Any = MISSING_LABEL,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(missing_label=missing_label, random_state=random_state)
+        self.selector = selector
+
+    def query(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        clf: APMActiveClassifier,
+        fit_clf: bool = True,
+        sample_weight: ArrayLike | None = None,
+        candidates: ArrayLike | None = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> Any:
+        """The rows to label next, `(batch_size,)`, and with `return_utilities` their scores.
+
+        Indices and columns of the utilities refer to `X`, or to `candidates` if those are examples
+        themselves; a column that was not a candidate, or was picked before, is NaN.
+        """
+        X, y, candidates, batch_size, return_utilities = self._validate_data(
+            X, y, candidates, batch_size, return_utilities, reset=True
+        )
+        X_candidates, mapping = self._transform_candidates(candidates, X, y)
+        check_type(fit_clf, "fit_clf", bool)
+        check_type(clf, "clf", APMActiveClassifier)
+        check_type(self.selector, "selector", Selector, type(None))
+        fitted = clone(clf).fit(X, y, sample_weight) if fit_clf else clf
+        check_is_fitted(fitted, "posterior_")
+        pool = np.asarray(X, dtype=np.float64)
+        waiting = np.flatnonzero(~is_labeled(y, missing_label=self.missing_label))
+        if mapping is None:  # examples of their own, behind those of the pool
+            among = np.arange(len(pool), len(pool) + len(X_candidates))
+            rows = np.concatenate((pool, np.asarray(X_candidates, dtype=np.float64)))
+        else:
+            among, rows = np.asarray(mapping), pool
+        prior = Belief(fitted.prior_.sized(pool.shape[1]))
+        selector = default_selector(prior) if self.selector is None else self.selector
+        choice = selector.prepared(prior, pool).choose(
+            Belief(fitted.posterior_.sized(pool.shape[1])),
+            rows,
+            np.union1d(waiting, among),
+            n=batch_size,
+            rng=int(self.random_state_.randint(2**31)),
+            among=among,
+        )
+        first = 0 if mapping is not None else len(pool)
+        indices = choice.indices - first
+        if not return_utilities:
+            return indices
+        utilities = np.full((batch_size, len(rows)), np.nan)
+        for step, scores in enumerate((choice.scores, *choice.later)):
+            utilities[step, choice.candidates] = scores
+        utilities = utilities[:, first:]
+        for step in range(batch_size):
+            if step and not choice.later:  # scores that do not change within a batch
+                utilities[step] = utilities[0]
+            utilities[step, indices[:step]] = np.nan
+        utilities[:, ~np.isin(np.arange(utilities.shape[1]), among - first)] = np.nan
+        return indices, utilities

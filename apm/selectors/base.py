@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from apm._inputs import as_matrix
 from apm.belief import Belief
@@ -39,9 +39,10 @@ class Rating:
         """The scores, `(n,)`."""
         return self.values if self.constant == 0 else self.values + self.constant
 
-    def best(self, count: int = 1) -> Indices:
-        """The places of the best, best first; ties go to the lowest place."""
-        return best(self.values, count, resolution=self.resolution)
+    def best(self, count: int, barred: NDArray[np.bool_]) -> Indices:
+        """The places of the best that are not barred, best first; ties go to the lowest place."""
+        values = np.where(barred, -np.inf, self.values) if barred.any() else self.values
+        return best(values, count, resolution=self.resolution)
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,13 @@ class Choice:
     """One selection with what it was made from: `scores[j]` belongs to row `candidates[j]`.
 
     `laws` are the induced laws of the candidates where the selector computed them, else None.
+    `later` has the scores after each further pick of a batch that adapts, NaN for what was picked.
     """
 
     indices: Indices
     candidates: Indices
     rating: Rating
+    later: tuple[Array, ...] = ()
 
     @property
     def scores(self) -> Array:
@@ -132,26 +135,43 @@ class Selector(ABC):
         return explain_choice(self, belief, matrix, candidates, scores, order, int(place[0]), laws)
 
     def choose(
-        self, belief: Belief, X: Any, candidates: Indices, *, n: int = 1, rng: Seed = None
+        self,
+        belief: Belief,
+        X: Any,
+        candidates: Indices,
+        *,
+        n: int = 1,
+        rng: Seed = None,
+        among: Indices | None = None,
     ) -> Choice:
-        """`select` for a clean matrix and the sorted rows that may be asked, with its scores."""
+        """`select` for a clean matrix and the sorted rows that may be asked, with its scores.
+
+        With `among`, only those of the candidates are picked; budgets are still over all of them.
+        """
         count = integer("n", n, least=1)
-        if count > len(candidates):
-            raise InvalidArgument("n", f"must be at most {len(candidates)}, the rows left", n)
+        barred = np.zeros(len(candidates), dtype=bool)
+        if among is not None:
+            barred = ~np.isin(candidates, among)
+        free = len(candidates) - int(np.count_nonzero(barred))
+        if count > free:
+            raise InvalidArgument("n", f"must be at most {free}, the rows left", n)
         rating = self._rate(belief, X, candidates, rng)
         if count == 1 or not self.adapts:
-            return Choice(candidates[rating.best(count)], candidates, rating)
+            return Choice(candidates[rating.best(count, barred)], candidates, rating)
         first, left = rating, np.arange(len(candidates))
         picked: list[int] = []
+        later: list[Array] = []
         while True:
-            place = int(rating.best()[0])
+            place = int(rating.best(1, barred[left])[0])
             picked.append(int(left[place]))
             if len(picked) == count:
                 break
             left = np.delete(left, place)
             belief = condition(belief, X[candidates[picked[-1]]], rng=rng)
             rating = self._rate(belief, X, candidates[left], rng)
-        return Choice(candidates[picked], candidates, first)
+            later.append(np.full(len(candidates), np.nan))
+            later[-1][left] = rating.scores
+        return Choice(candidates[picked], candidates, first, tuple(later))
 
     def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         """The scores of the candidates, and their induced laws if they were computed."""
