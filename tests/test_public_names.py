@@ -1,4 +1,4 @@
-"""What users import: one word for one thing, signatures that say what to give, examples that run."""
+"""What users import: one word for one thing, signatures that say what to give, examples."""
 
 from __future__ import annotations
 
