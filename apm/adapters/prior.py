@@ -29,7 +29,7 @@ def prior_for(
     """
     count = len(classes)
     if count < 2:
-        raise ValueError(f"y must hold at least 2 classes, got {classes.tolist()}")
+        raise ValueError(f"y must hold at least 2 classes, got the one class {classes.tolist()}")
     if given is None:
         options: dict[str, Any] = {
             "prior_precision": prior_precision,
