@@ -50,8 +50,15 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
     return matrix
 
 
+def as_dense(X: ArrayLike, argument: str = "X") -> Matrix:
+    """As `as_matrix`, for a few rows that are needed in full: sparse ones are filled in."""
+    return as_matrix(X.toarray() if is_sparse(X) else X, argument)  # type: ignore[union-attr]
+
+
 def as_row(x: ArrayLike, argument: str = "x") -> Array:
     """Return one example `(d,)` or several `(b, d)` as a finite float64 matrix `(b, d)`."""
+    if is_sparse(x):
+        return np.atleast_2d(as_dense(np.atleast_2d(x.toarray()), argument)).astype(np.float64)  # type: ignore[union-attr]
     try:
         row = np.asarray(x)
     except ValueError:

@@ -137,16 +137,23 @@ class Belief(Immutable):
         return posterior.pool(arrays)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The probability of each label, averaged over the posterior: `(n, num_outputs)`.
+        """The probability of each label, averaged over the posterior: `(n, len(classes_))`.
 
-        Column y is for `posterior.classes_[y]`. On the line the average over the Gaussian is exact
-        to about 1e-11, and for a softmax under `Bohning` to 1e-6; other laws in R^k are averaged by
-        quasi-Monte Carlo with fixed points, good to three digits or more; draws of a `Sampled`
-        posterior are averaged.
+        Column y is for `posterior.classes_[y]`; while some classes have no name yet, the
+        probability is that among those which have. The averages are those of `output_proba`.
 
         >>> from apm.posteriors import VariationalLogistic
         >>> Belief(VariationalLogistic(1.0)).predict_proba([[3.0, 4.0]])
         array([[0.5, 0.5]])
+        """
+        return self._posterior.named_columns(self.output_proba(X))
+
+    def output_proba(self, X: ArrayLike) -> Array:
+        """The probability of each channel output, averaged over the posterior: `(n, num_outputs)`.
+
+        On the line the average over the Gaussian is exact to about 1e-11, and for a softmax under
+        `Bohning` to 1e-6; other laws in R^k are averaged by quasi-Monte Carlo with fixed points,
+        good to three digits or more; draws of a `Sampled` posterior are averaged.
         """
         from channelcode.information import mutual_information
 

@@ -6,6 +6,7 @@ from apm._kernels.dense import cholesky_upper, row_basis, solve_vector, weighted
 from channelcode._kernels.jit import kernel
 
 ROUNDING = 1e-14  # a Newton step below this, relative to the weights, changes nothing
+CANCELLED = 1e-15  # part of its terms below which a sum of them is nothing but rounding
 
 
 @kernel
@@ -34,12 +35,14 @@ def newton(Z, signs, weights, v, max_steps):
     margins, pull = np.empty(n), np.empty(n)
     value = loss(Z, signs, weights, v, margins)
     H, gradient, step, trial = np.empty((r, r)), np.empty(r), np.empty(r), np.empty(r)
+    terms = np.empty(r)
     change = np.inf
     steps = 0
     while steps < max_steps:
         steps += 1
         for a in range(r):
             gradient[a] = v[a]
+            terms[a] = abs(v[a])
         for i in range(n):
             if margins[i] > 0.0:
                 decay = np.exp(-margins[i])
@@ -48,8 +51,15 @@ def newton(Z, signs, weights, v, max_steps):
                 miss = 1.0 / (1.0 + np.exp(margins[i]))
             pull[i] = weights[i] * miss * (1.0 - miss)
             lever = weights[i] * signs[i] * miss
+            size = abs(lever) * (1.0 + abs(margins[i]))
             for a in range(r):
                 gradient[a] -= lever * Z[i, a]
+                terms[a] += size * abs(Z[i, a])
+        level = True
+        for a in range(r):
+            level = level and abs(gradient[a]) <= CANCELLED * terms[a] < np.inf
+        if level:  # the gradient is the rounding of its own terms
+            return steps, 0.0
         for a in range(r):
             step[a] = gradient[a]
         weighted_gram(Z, pull, 1.0, H)

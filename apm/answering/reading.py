@@ -90,6 +90,10 @@ class Reading(Recording):
         return state.belief.predict_proba(self._setup.encoder.encode(matrix))
 
     def predict(self, X: ArrayLike | None = None) -> np.ndarray:
-        """The likeliest label of every row of X (of the pool by default), `(n,)`."""
-        classes = self.classes_
-        return classes[np.argmax(self.predict_proba(X)[:, : len(classes)], axis=1)]
+        """The likeliest label of every row of X (of the pool by default), `(n,)`.
+
+        Only labels that were told, or named by `classes` of the posterior, are predicted; before
+        the first of them, places in `classes_`.
+        """
+        certain = self._state.belief.posterior.certain_outputs
+        return self.classes_[certain[np.argmax(self.predict_proba(X)[:, certain], axis=1)]]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, Self
+from inspect import Parameter, Signature, signature
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix, as_row, as_weights
+from apm._inputs import Matrix, as_dense, as_row, as_weights
 from apm.posteriors.labels import (
     Codes,
     Labels,
     as_labels,
+    classes_after,
     encode,
     given_classes,
+    known_codes,
     learn_classes,
     lookup,
 )
@@ -24,7 +27,16 @@ from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
 from channelcode.measures.base import Immutable
 
+LARGEST = 1e140  # whitened features: their squares and sums of them stay finite
 _EMPTY_CODES = np.empty(0, dtype=np.int64)
+
+
+class PriorOptions(TypedDict, total=False):
+    """What every posterior's constructor takes beside its own arguments, by keyword."""
+
+    intercept: bool
+    intercept_precision: float | None
+    classes: ArrayLike | None
 
 
 class Posterior(Immutable, ABC):
@@ -33,13 +45,15 @@ class Posterior(Immutable, ABC):
     The channel input of features phi is l = <theta, phi>, or l_k = <theta_k, phi> in R^k.
     `fit(X, y)` and `update(x, y)` return new posteriors and start from this one's solution. The
     prior is N(0, I / prior_precision); with `intercept=True` a constant feature is added last, with
-    its own precision. X is `(n, p)`, y `(n,)` with labels of any values (sorted order, `classes_`).
+    its own precision. X is `(n, p)`, y `(n,)` with labels all numbers or all text; `classes` names
+    them in the order of the channel's outputs (else sorted, as they appear).
     """
 
     __slots__ = (
         "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
         "_lookup", "_num_features", "_precision", "_prior_precision", "_solution", "_weights",
     )  # fmt: skip
+    __signature__: ClassVar[Signature]
     _cache: dict[str, Any]
     _classes: Labels | None
     _codes: Codes
@@ -54,9 +68,9 @@ class Posterior(Immutable, ABC):
     _solution: Any
     _weights: Array
 
-    def _begin(
+    def __init__(
         self,
-        prior_precision: float,
+        prior_precision: float = 0.01,
         *,
         intercept: bool = False,
         intercept_precision: float | None = None,
@@ -80,6 +94,17 @@ class Posterior(Immutable, ABC):
             _solution=None,
             _cache={},
         )
+
+    def __init_subclass__(cls) -> None:
+        """Write the options that a constructor passes on to `Posterior` into its signature."""
+        super().__init_subclass__()
+        own = [*signature(cls.__init__).parameters.values()][1:]
+        if own and own[-1].kind is Parameter.VAR_KEYWORD:
+            named = {part.name for part in own}
+            base = signature(Posterior.__init__).parameters.values()
+            passed = [part for part in base if part.kind is Parameter.KEYWORD_ONLY]
+            own = own[:-1] + [part for part in passed if part.name not in named]
+        cls.__signature__ = Signature(own)
 
     # What a member of the family writes -------------------------------------------------------
 
@@ -149,8 +174,28 @@ class Posterior(Immutable, ABC):
 
     @property
     def classes_(self) -> Labels:
-        """The labels by channel output, sorted; fewer than `num_labels` while some are unseen."""
+        """The labels by channel output, as named by `classes` or, sorted, as seen so far.
+
+        Fewer than `num_labels` while some are unseen; 0..K-1 before the first label.
+        """
         return np.arange(self.num_labels) if self._classes is None else _view(self._classes)
+
+    @property
+    def certain_outputs(self) -> Codes:
+        """The channel outputs whose class was named or seen, not guessed: places in `classes_`.
+
+        All of them before the first label.
+        """
+        every = self._given is not None or len(self._codes) == 0
+        return np.arange(self.num_labels) if every else np.unique(self._codes)
+
+    def named_columns(self, probability: Array) -> Array:
+        """Probabilities of the outputs `(n, num_labels)` as those of `classes_`, summing to one."""
+        count = self.num_labels if self._classes is None else len(self._classes)
+        if count == self.num_labels:
+            return probability
+        named = probability[:, :count]
+        return named / named.sum(axis=1, keepdims=True)
 
     @property
     def num_features(self) -> int | None:
@@ -215,7 +260,8 @@ class Posterior(Immutable, ABC):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior of these labels alone; starts from the present solution."""
-        design = self._with_constant(as_matrix(X).astype(np.float64, order="C"))
+        design = self._with_constant(as_dense(X).astype(np.float64, order="C"))
+        self._require_range(design)
         labels = as_labels(y)
         self._same_length(design, labels)
         if len(labels) == 0:
@@ -241,6 +287,7 @@ class Posterior(Immutable, ABC):
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior after one more label, x `(p,)`, or several, x `(b, p)`; warm-started."""
         rows = self._with_constant(as_row(x))
+        self._require_range(rows, "x")
         if self._solution is None:
             return self.sized(rows.shape[1] - self._intercept).update(x, y, sample_weight)
         held = self._known_design()
@@ -249,9 +296,11 @@ class Posterior(Immutable, ABC):
             raise InvalidArgument("x", f"must have {self._num_features} features", columns)
         changes: dict[str, Any] = {}
         codes = self._codes
-        added = self._known_codes(y)
+        added = known_codes(y, self._lookup)
         if added is None:
-            classes, codes, added = self._classes_after(y)
+            classes, codes, added = classes_after(
+                y, self._classes, codes, fixed=self._given is not None, num_labels=self.num_labels
+            )
             changes = {"_classes": classes, "_lookup": lookup(classes)}
         if len(added) != len(rows):
             rule = f"must have one label for each of {len(rows)} rows"
@@ -329,9 +378,8 @@ class Posterior(Immutable, ABC):
 
     def _known_design(self) -> Array:
         if self._design is None:
-            raise InvalidArgument(
-                "num_features", "must be known: call fit(X, y) or sized(num_features) first", None
-            )
+            rule = "must be fitted; fit returns a new posterior: p = p.fit(X, y)"
+            raise InvalidArgument("posterior", rule, self)
         return self._design
 
     def _prior_diagonal(self, num_features: int) -> Array:
@@ -346,44 +394,21 @@ class Posterior(Immutable, ABC):
             return matrix
         return np.concatenate((matrix, np.ones((len(matrix), 1))), axis=1)
 
+    def _require_range(self, rows: Array, argument: str = "X") -> None:
+        """Refuse features whose squares, in units of the prior, would overflow."""
+        least = min(self._prior_precision, self._intercept_precision)
+        largest = float(np.abs(rows).max(initial=0.0))
+        if not largest <= LARGEST * np.sqrt(least):
+            rule = (
+                f"must be at most {LARGEST:g} in units of the prior's precision: scale the features"
+            )
+            raise InvalidArgument(argument, rule, largest)
+
     @staticmethod
     def _same_length(design: Array, labels: Labels) -> None:
         if len(labels) != len(design):
             rule = f"must have one label for each of {len(design)} rows"
             raise InvalidArgument("y", rule, len(labels))
-
-    def _known_codes(self, y: Any) -> Codes | None:
-        """The codes of labels of known classes, without ceremony; None if there is more to do."""
-        if isinstance(y, np.ndarray) and y.ndim == 1:
-            y = y.tolist()
-        values = y if isinstance(y, list) else [y]
-        try:
-            codes = [self._lookup[value] for value in values]
-        except (KeyError, TypeError):  # a class not seen before, or not a label at all
-            return None
-        return np.array(codes, dtype=np.int64)
-
-    def _classes_after(self, y: Any) -> tuple[Labels, Codes, Codes]:
-        """The classes, the codes so far and the codes of the new labels."""
-        labels = as_labels(y)
-        classes = self._classes
-        if classes is not None:
-            same_kind = (labels.dtype.kind in "US") == (classes.dtype.kind in "US")
-            if self._given is not None or (same_kind and np.isin(labels, classes).all()):
-                return classes, self._codes, encode(labels, classes)
-        if classes is None or len(self._codes) == 0:
-            learnt = learn_classes(labels, self.num_labels)
-            return learnt, self._codes, encode(labels, learnt)
-        before = classes[self._codes]
-        if (before.dtype.kind in "US") != (labels.dtype.kind in "US"):
-            encode(labels, classes)
-        every = np.concatenate((before, labels))
-        learnt = learn_classes(every, self.num_labels)
-        codes = encode(every, learnt)
-        old = codes[: len(before)]
-        if np.array_equal(old, self._codes):
-            old = self._codes
-        return learnt, old, codes[len(before) :]
 
 
 def _view(array: Any) -> Any:

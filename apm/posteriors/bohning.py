@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix
-from apm.posteriors.base import Posterior
+from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariance import KroneckerCovariance
 from apm.posteriors.feature_covariance import FeatureCovariance, RankOne, times
 from apm.posteriors.laplace import project_classes
@@ -50,18 +49,10 @@ class Bohning(Posterior):
         self,
         num_classes: int,
         prior_precision: float = 0.01,
-        *,
-        intercept: bool = False,
-        intercept_precision: float | None = None,
-        classes: ArrayLike | None = None,
+        **options: Unpack[PriorOptions],
     ) -> None:
         self._set(_num_classes=integer("num_classes", num_classes, least=2))
-        self._begin(
-            prior_precision,
-            intercept=intercept,
-            intercept_precision=intercept_precision,
-            classes=classes,
-        )
+        super().__init__(prior_precision, **options)
 
     @property
     def num_labels(self) -> int:

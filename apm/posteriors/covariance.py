@@ -88,6 +88,7 @@ class BlockCovariance(Covariance):
     def spread(self, features: Matrix) -> Any:
         blocks = self.blocks.astype(features.dtype, copy=False)
         k = self._classes
+        require_room((len(features), k * k), "one covariance for each candidate", "X")
         result = np.empty((len(features), k, k), dtype=features.dtype)
         for a in range(k):
             for b in range(a, k):
@@ -195,6 +196,7 @@ class DiagonalCovariance(Covariance):
     def spread(self, features: Matrix) -> Any:
         variances = (features * features) @ self._variances.T.astype(features.dtype, copy=False)
         centre = self._centre.astype(features.dtype, copy=False)
+        require_room((len(features), centre.size), "one covariance for each candidate", "X")
         return np.einsum("ab,nb,cb->nac", centre, variances, centre, optimize=True)
 
     def pool(self, mean: Array, spread: Array) -> Pool:

@@ -19,7 +19,7 @@ from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable
 
 WIDE = 128  # features from which the span is worth its bookkeeping
-LARGEST_DENSE = 1 << 25  # entries of a matrix that is formed on request: a quarter of a gibibyte
+LARGEST_DENSE = 1 << 27  # entries of a matrix that is formed on request: a gibibyte
 NEAR = 1e-6  # of a row's square: less of it outside the span is recomputed without cancellation
 DEPENDENT = 1e-13  # a row this close to the span of the others, relative to its norm, lies in it
 PIECE = 1 << 20  # entries of a temporary
@@ -314,7 +314,7 @@ class FeatureCovariance(Immutable):
         return rest
 
 
-def require_room(shape: tuple[int, int], what: str) -> None:
+def require_room(shape: tuple[int, int], what: str, argument: str = "num_features") -> None:
     """Refuse a dense matrix that nobody can want, before it is allocated."""
     entries = shape[0] * shape[1]
     if entries > LARGEST_DENSE:
@@ -322,4 +322,4 @@ def require_room(shape: tuple[int, int], what: str) -> None:
             f"must be small enough for {what}, {shape[0]:,} x {shape[1]:,}: "
             f"it would take {8 * entries / 2**30:.1f} GiB"
         )
-        raise InvalidArgument("num_features", rule, shape[0])
+        raise InvalidArgument(argument, rule, shape[0])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
-from channelcode._validation import Array
+from apm.posteriors.feature_covariance import times
+from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool, ScalarPool
 
@@ -40,6 +42,25 @@ class ScalarGaussian(Posterior):
     @property
     def summed_covariance(self) -> Array:
         return self.covariance
+
+    def mean_inputs(self, features: Matrix) -> Any:
+        """E l = <mean, phi> of every row, `(n,)`, for features `(n, p)`."""
+        return times(features, self.mean[:, None])[:, 0]
+
+    def leverage(self, features: Matrix) -> Any:
+        """Var l = x'Sigma x of every row, `(n,)`."""
+        image = times(features, self.factor)
+        return np.vecdot(image, image)
+
+    def cross_leverage(self, features: Matrix, targets: Matrix) -> Array:
+        """Cov(l, l*) = x'Sigma x* of every row and target, `(n, t)`."""
+        return times(features, self.factor) @ times(targets, self.factor).T
+
+    def sample(self, count: int, *, rng: Seed = None) -> Array:
+        """Draws of the weights, `(count, q)`."""
+        number = integer("count", count, least=1)
+        noise = as_generator(rng).standard_normal((number, len(self.mean)))
+        return self.mean + noise @ self.factor.T
 
     def project(self, features: Matrix) -> tuple[Array, ...]:
         """The means `(n,)` and the variances `(n,)`, in the precision of the features."""

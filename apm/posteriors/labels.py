@@ -1,7 +1,12 @@
-"""Labels of any values, mapped to channel outputs 0..K-1 by sorted order."""
+"""Labels of any values, mapped to channel outputs 0..K-1.
+
+One rule: the labels are all finite numbers or all text. NaN, None, dates, bytes, lists, mixtures
+and text that NumPy cannot hold (ending in a NUL character) are refused, with one message.
+"""
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -11,30 +16,66 @@ from channelcode.errors import InvalidArgument
 
 Labels = NDArray[Any]
 Codes = NDArray[np.int64]
+RULE = "must be all finite numbers or all text (no NaN, None, dates, bytes, lists or mixtures)"
+LARGEST_WHOLE = 1 << 53  # whole numbers beyond this are not told apart as floats
+
+
+def as_label(value: Any, argument: str = "label") -> Any:
+    """One label as a plain Python number or text.
+
+    >>> as_label(np.str_("yes")), as_label(np.int64(3))
+    ('yes', 3)
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, str):
+        if value.endswith("\0"):
+            raise InvalidArgument(argument, f"{RULE}; not text that ends in a NUL", value)
+        return str(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, numbers.Real):
+        plain: Any = value
+        if np.isfinite(float(plain)) and abs(plain) < 1 << 63:
+            return plain if isinstance(plain, bool | int | float) else float(plain)
+    raise InvalidArgument(argument, RULE, value)
 
 
 def as_labels(y: ArrayLike, argument: str = "y") -> Labels:
-    """Return labels as a one-axis array of numbers, booleans or text; NaN is refused."""
-    try:
-        labels = np.atleast_1d(np.asarray(y))
-    except ValueError:  # rows of different lengths
-        raise InvalidArgument(argument, "must have one axis", y) from None
-    listed = y if isinstance(y, list | tuple) and labels.ndim == 1 else ()
-    if labels.dtype.kind in "US" and not all(isinstance(value, str | bytes) for value in listed):
-        raise InvalidArgument(argument, "must be all numbers or all text", y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise InvalidArgument(argument, "must have one axis", f"shape {labels.shape}")
-    if labels.dtype == object:
-        values = labels.tolist()
-        if all(isinstance(v, str) for v in values) or not any(isinstance(v, str) for v in values):
-            labels = np.asarray(values)
-    if labels.dtype.kind not in "buifUS":
-        raise InvalidArgument(argument, "must hold numbers or text", f"dtype {labels.dtype}")
+    """Return labels as a one-axis array of numbers, booleans or text; all else is refused."""
+    if isinstance(y, np.ndarray) and y.dtype.kind in "buif" and y.ndim == 1:
+        labels = y  # nothing can hide in it but NaN and infinity
+    else:
+        labels = _listed_labels(y, argument)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         where = int(np.argmin(np.isfinite(labels)))
-        raise InvalidArgument(argument, "must be finite", f"{labels[where]} in row {where}")
+        raise InvalidArgument(argument, RULE, f"{labels[where]} in row {where}")
+    return labels
+
+
+def _listed_labels(y: Any, argument: str) -> Labels:
+    try:
+        shaped = np.atleast_1d(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(argument, "must have one axis", y) from None
+    if shaped.ndim == 2 and shaped.shape[1] == 1:
+        shaped = shaped[:, 0]
+    if shaped.ndim != 1:
+        raise InvalidArgument(argument, "must have one axis", f"shape {shaped.shape}")
+    if shaped.dtype.kind not in "buifUO":
+        raise InvalidArgument(argument, RULE, f"dtype {shaped.dtype}")
+    if shaped.dtype.kind != "O":
+        return shaped
+    values = [as_label(value, argument) for value in shaped.tolist()]
+    texts = sum(isinstance(value, str) for value in values)
+    if 0 < texts < len(values):
+        raise InvalidArgument(argument, RULE, y)
+    labels = np.array(values) if values else np.empty(0)
+    if labels.dtype.kind == "f":
+        lost = [v for v in values if isinstance(v, int) and abs(v) > LARGEST_WHOLE]
+        if lost:
+            rule = "must not mix fractions with whole numbers beyond 2^53"
+            raise InvalidArgument(argument, rule, lost[0])
     return labels
 
 
@@ -60,11 +101,17 @@ def learn_classes(labels: Labels, num_labels: int) -> Labels:
 
 
 def given_classes(classes: ArrayLike | None, num_labels: int) -> Labels | None:
-    """Return the classes a user names, sorted; there must be `num_labels` different ones."""
+    """Return the classes a user names, in the order given: class k is channel output k.
+
+    >>> given_classes(["low", "medium", "high"], 3).tolist()
+    ['low', 'medium', 'high']
+    """
     if classes is None:
         return None
-    values = np.unique(as_labels(classes, "classes"))
-    if len(values) != num_labels:
+    if isinstance(classes, range):
+        classes = list(classes)
+    values = as_labels(classes, "classes").copy()
+    if len(values) != num_labels or len(np.unique(values)) != num_labels:
         rule = f"must hold {num_labels} different values"
         raise InvalidArgument("classes", rule, values.tolist())
     values.setflags(write=False)
@@ -72,11 +119,12 @@ def given_classes(classes: ArrayLike | None, num_labels: int) -> Labels | None:
 
 
 def encode(labels: Labels, classes: Labels) -> Codes:
-    """Return the place of each label among the sorted classes; an unseen one is an error."""
-    if (labels.dtype.kind in "US") != (classes.dtype.kind in "US"):
+    """Return the place of each label among the classes; an unseen one is an error."""
+    if (labels.dtype.kind == "U") != (classes.dtype.kind == "U"):
         rule = f"must be of the same kind as the classes {classes.tolist()}"
         raise InvalidArgument("y", rule, labels.tolist())
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    order = np.argsort(classes, kind="stable")
+    codes = order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
     wrong = classes[codes] != labels
     if wrong.any():
         rule = f"must be one of the classes {classes.tolist()}"
@@ -87,3 +135,42 @@ def encode(labels: Labels, classes: Labels) -> Codes:
 def lookup(classes: Labels) -> dict[Any, int]:
     """Return the place of each class as a dictionary."""
     return {value: place for place, value in enumerate(classes.tolist())}
+
+
+def known_codes(y: Any, places: dict[Any, int]) -> Codes | None:
+    """The codes of labels of known classes, without ceremony; None if there is more to do."""
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        y = y.tolist()
+    values = y if isinstance(y, list) else [y]
+    try:
+        codes = [places[value] for value in values]
+    except (KeyError, TypeError):  # a class not seen before, or not a label at all
+        return None
+    return np.array(codes, dtype=np.int64)
+
+
+def classes_after(
+    y: Any, classes: Labels | None, codes: Codes, *, fixed: bool, num_labels: int
+) -> tuple[Labels, Codes, Codes]:
+    """The classes, the codes so far and the codes of the new labels y.
+
+    `codes` itself is returned where the new labels have not moved it.
+    """
+    labels = as_labels(y)
+    if classes is not None:
+        same_kind = (labels.dtype.kind == "U") == (classes.dtype.kind == "U")
+        if fixed or (same_kind and np.isin(labels, classes).all()):
+            return classes, codes, encode(labels, classes)
+    if classes is None or len(codes) == 0:
+        learnt = learn_classes(labels, num_labels)
+        return learnt, codes, encode(labels, learnt)
+    before = classes[codes]
+    if (before.dtype.kind == "U") != (labels.dtype.kind == "U"):
+        encode(labels, classes)
+    every = np.concatenate((before, labels))
+    learnt = learn_classes(every, num_labels)
+    moved = encode(every, learnt)
+    old = moved[: len(before)]
+    if np.array_equal(old, codes):
+        old = codes
+    return learnt, old, moved[len(before) :]

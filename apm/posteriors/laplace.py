@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, is_sparse
-from apm.posteriors.base import Posterior
+from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariance import (
     BlockCovariance,
     Covariance,
     DiagonalCovariance,
     KroneckerCovariance,
 )
-from apm.posteriors.feature_covariance import times
+from apm.posteriors.feature_covariance import require_room, times
 from apm.posteriors.gaussian import ScalarGaussian
+from apm.posteriors.input_projection import informative_projection
 from apm.posteriors.maximum import (
     convex_part,
     inputs_of,
@@ -24,6 +24,7 @@ from apm.posteriors.maximum import (
     maximise,
     span,
 )
+from apm.posteriors.softmax_maximum import complements
 from apm.posteriors.structures import (
     DiagonalHessian,
     FullHessian,
@@ -31,9 +32,8 @@ from apm.posteriors.structures import (
     Structure,
     full_hessian,
 )
-from apm.posteriors.visible import visible_projection
 from channelcode._validation import Array, read_only
-from channelcode.channels import Channel
+from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
 
@@ -66,15 +66,10 @@ class Laplace(Posterior):
     ([0.715337], [[0.410145]])
     """
 
-    __slots__ = ("_channel", "_structure", "_visible")
+    __slots__ = ("_channel", "_projection", "_structure")
     _channel: Channel
     _structure: Structure
-    _visible: Array
-
-    def __new__(cls, channel: Channel, *args: Any, **kwargs: Any) -> Laplace:
-        """A `ScalarLaplace` for a scalar channel, this class for an input in R^k."""
-        on_line = getattr(channel, "dim", 1) == 1
-        return object.__new__(ScalarLaplace if on_line else cls)
+    _projection: Array
 
     def __init__(
         self,
@@ -82,9 +77,7 @@ class Laplace(Posterior):
         prior_precision: float = 0.01,
         *,
         structure: Structure | None = None,
-        intercept: bool = False,
-        intercept_precision: float | None = None,
-        classes: ArrayLike | None = None,
+        **options: Unpack[PriorOptions],
     ) -> None:
         if not isinstance(channel, Channel) or channel.inputs is not None:
             raise InvalidArgument("channel", "must be a channel with a continuous input", channel)
@@ -92,13 +85,15 @@ class Laplace(Posterior):
         if not isinstance(structure, Structure):
             rule = "must be FullHessian(), KroneckerHessian() or DiagonalHessian()"
             raise InvalidArgument("structure", rule, structure)
-        self._set(_channel=channel, _structure=structure, _visible=visible_projection(channel))
-        self._begin(
-            prior_precision,
-            intercept=intercept,
-            intercept_precision=intercept_precision,
-            classes=classes,
+        if channel.dim == 1 and not isinstance(self, ScalarLaplace):
+            if type(self) is not Laplace:
+                rule = "must have an input in R^k: for one on the line derive from ScalarLaplace"
+                raise InvalidArgument("channel", rule, channel)
+            object.__setattr__(self, "__class__", ScalarLaplace)
+        self._set(
+            _channel=channel, _structure=structure, _projection=informative_projection(channel)
         )
+        super().__init__(prior_precision, **options)
 
     @property
     def num_labels(self) -> int:
@@ -142,7 +137,7 @@ class Laplace(Posterior):
         return self.covariance.summed
 
     def project(self, features: Matrix) -> tuple[Array, ...]:
-        return project_classes(self, self._visible @ self.mean, self.covariance, features)
+        return project_classes(self, self._projection @ self.mean, self.covariance, features)
 
     def pool(self, arrays: tuple[Array, ...]) -> Pool:
         return self.covariance.pool(*arrays)
@@ -163,8 +158,11 @@ class Laplace(Posterior):
             start=before,
         )
         l = inputs_of(self._channel, design, found.weights)
-        _, hessian = label_derivatives(self._channel, codes, l)
-        curvatures = -weights[:, None, None] * hessian
+        if type(self._channel) is Softmax:
+            curvatures = _softmax_curvatures(l, weights, diagonal=self._structure.needs_diagonal)
+        else:
+            _, hessian = label_derivatives(self._channel, codes, l)
+            curvatures = -weights[:, None, None] * hessian
         try:
             covariance, factor = self._spread(curvatures)
             exact = True
@@ -190,12 +188,13 @@ class Laplace(Posterior):
 
     def _spread(self, curvatures: Array) -> tuple[Any, Any]:
         """The covariance in R^k, or its factor on the line; LinAlgError if there is none."""
-        if not isinstance(self._structure, FullHessian) and len(curvatures):
+        checked = isinstance(self._structure, FullHessian) or type(self._channel) is Softmax
+        if not checked and len(curvatures):
             least = np.linalg.eigvalsh(curvatures).min()
             if least < -1e-9 * np.abs(curvatures).max():
                 raise np.linalg.LinAlgError  # a structure needs each label's convex part
         covariance = self._structure.covariance(
-            curvatures, self.design, precision=self._precision, centre=self._visible
+            curvatures, self.design, precision=self._precision, centre=self._projection
         )
         return covariance, None
 
@@ -238,6 +237,22 @@ class ScalarLaplace(ScalarGaussian, Laplace):
             own = np.maximum(curvatures[:, 0, 0], 0.0)
             return None, np.diag((self._precision + own @ self.design**2) ** -0.5)
         return None, scalar_factor(curvatures, self.design, self._precision)
+
+
+def _softmax_curvatures(l: Array, weights: Array, *, diagonal: bool) -> Array:
+    """s_i (diag(p_i) - p_i p_i') `(n, k, k)`, or its diagonals `(n, k)`."""
+    from scipy import special
+
+    probability = special.softmax(l, axis=1) if len(l) else l
+    own = probability * weights[:, None]
+    spread = own * complements(probability) if len(l) else own
+    if diagonal:
+        return spread
+    n, k = l.shape
+    require_room((n, k * k), "one curvature for each label", "X")
+    curvatures = -own[:, :, None] * probability[:, None, :]
+    curvatures[:, np.arange(k), np.arange(k)] = spread
+    return curvatures
 
 
 def scalar_factor(curvatures: Array, design: Array, precision: Array) -> Array:

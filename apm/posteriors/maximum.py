@@ -14,14 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from apm.posteriors.labels import Codes
+from apm.posteriors.softmax_maximum import softmax_maximum
 from apm.posteriors.structures import full_hessian
 from channelcode._validation import Array
-from channelcode.channels import Channel
+from channelcode.channels import Channel, Softmax
 from channelcode.errors import NotConverged
 
 MAX_STEPS = 500
 DIRECT_SIZE = 400  # unknowns above which the Newton system is solved by conjugate gradients
 STEEP = 1e-4  # of Armijo's rule
+SHORTEST = 1e-18  # step that is tried
+TOLERANCE = 1e-9  # of the last step, relative to the weights: the error left is about its square
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 class Maximum(NamedTuple):
@@ -87,45 +91,63 @@ def maximise(
     Z, basis = span(design, precision)
     first = np.zeros((k, q)) if start is None else start * np.sqrt(precision)
     V = first if basis is None else first @ basis.T
-    ones = np.ones(Z.shape[1])
+    if type(channel) is Softmax:
+        V, steps = softmax_maximum(Z, codes, weights, V)
+    else:
+        V, steps = _newton(channel, Z, codes, weights, V)
+    return Maximum((V if basis is None else V @ basis) / np.sqrt(precision), steps)
 
-    def loss(V: Array) -> float:
-        logs = channel.log_prob(inputs_of(channel, Z, V))[np.arange(n), codes]
+
+def _newton(
+    channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array
+) -> tuple[Array, int]:
+    """Newton with a line search from V `(k, r)` in whitened coordinates; V and the steps.
+
+    Done when a full step is below 1e-9 of the weights, or when the slope is nothing but the
+    rounding of its own terms, as where labels cancel each other and the maximum is exactly zero.
+    """
+    if V.size == 0:  # rows without features
+        return V, 0
+    sizes, ones = np.abs(Z), np.ones(Z.shape[1])
+
+    def loss(V: Array) -> tuple[float, float]:
+        logs = channel.log_prob(inputs_of(channel, Z, V))[np.arange(len(codes)), codes]
         with np.errstate(invalid="ignore", over="ignore"):  # a trial step may be far out
-            total = 0.5 * float(np.sum(V * V)) - float(
-                np.where(weights > 0, weights * logs, 0).sum()
-            )
-        return total if np.isfinite(total) else np.inf
+            parts = np.where(weights > 0, weights * logs, 0)
+            total = 0.5 * float(np.sum(V * V)) - float(parts.sum())
+            noise = ROUNDING * (1.0 + total)
+        return (total, noise) if np.isfinite(total) else (np.inf, 0.0)
 
-    value, change = loss(V), np.inf
+    value, noise = loss(V)
     if value == np.inf:
         V = np.zeros_like(V)
-        value = loss(V)
-    steps = 0
-    while steps < MAX_STEPS:
-        steps += 1
-        gradient, hessian = label_derivatives(channel, codes, inputs_of(channel, Z, V))
-        slope = V - (weights[:, None] * gradient).T @ Z
+        value, noise = loss(V)
+    change = np.inf
+    for steps in range(1, MAX_STEPS + 1):
+        l = inputs_of(channel, Z, V)
+        gradient, hessian = label_derivatives(channel, codes, l)
+        pull = weights[:, None] * gradient
+        slope = V - pull.T @ Z
+        terms = np.abs(pull) * (1.0 + np.abs(l.reshape(len(l), -1)))
+        if (np.abs(slope) <= ROUNDING * (np.abs(V) + terms.T @ sizes)).all():
+            return V, steps
         step = newton_step(-weights[:, None, None] * hessian, Z, slope, ones)
         descent = float(np.sum(slope * step))
-        scale = float(np.abs(V).max())
-        change = float(np.abs(step).max()) / max(scale, float(np.finfo(float).tiny))
-        length, rounding = 1.0, 1e-15 * (1.0 + abs(value))
-        while length > 1e-18:
-            lower = loss(V - length * step)
-            if lower <= value - STEEP * length * descent + rounding:
+        length = 1.0
+        while length > SHORTEST:
+            lower, blur = loss(V - length * step)
+            if lower <= value - STEEP * length * descent + max(noise, blur):
                 break
             length *= 0.5
         else:
             break
-        V, value = V - length * step, lower
-        if change <= 1e-14 or (length == 1.0 and change <= 1e-9) or descent <= 1e-30:
-            break
-    theta = (V if basis is None else V @ basis) / np.sqrt(precision)
-    if not (change <= 1e-8 or descent <= 1e-20 * (1.0 + abs(value))):
-        message = f"Newton moved the weights by {change:.1e} (relative) at step {steps}: "
-        raise NotConverged(message + "raise prior_precision or scale the features", theta)
-    return Maximum(theta, steps)
+        V, value, noise = V - length * step, lower, blur
+        scale = max(float(np.abs(V).max()), float(np.finfo(float).tiny))
+        change = length * float(np.abs(step).max()) / scale
+        if length == 1.0 and change <= TOLERANCE:
+            return V, steps
+    message = f"Newton moved the weights by {change:.1e} (relative) at its last step: "
+    raise NotConverged(message + "raise prior_precision or scale the features", V)
 
 
 def newton_step(curvatures: Array, Z: Array, slope: Array, precision: Array) -> Array:

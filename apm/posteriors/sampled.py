@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix
-from apm.posteriors.base import Posterior
+from apm.posteriors.base import Posterior, PriorOptions
 from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Channel, Logistic
 from channelcode.errors import InvalidArgument, MissingExtra
@@ -49,9 +48,7 @@ class Sampled(Posterior):
         burn_in: int = 500,
         thin: int = 2,
         seed: Seed = 0,
-        intercept: bool = False,
-        intercept_precision: float | None = None,
-        classes: ArrayLike | None = None,
+        **options: Unpack[PriorOptions],
     ) -> None:
         channel = Logistic() if channel is None else channel
         if type(channel) is not Logistic:
@@ -67,12 +64,7 @@ class Sampled(Posterior):
             _thin=integer("thin", thin, least=1),
             _seed=integer("seed", seed, least=0),
         )
-        self._begin(
-            prior_precision,
-            intercept=intercept,
-            intercept_precision=intercept_precision,
-            classes=classes,
-        )
+        super().__init__(prior_precision, **options)
 
     @property
     def num_labels(self) -> int:

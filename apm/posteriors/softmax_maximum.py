@@ -27,7 +27,10 @@ MAX_STEPS = 500
 REFRESH = 12  # quasi-Newton steps after which a new factor is cheaper than more of them
 TOLERANCE = 1e-9  # of the last step, relative to the weights; the error after it is far smaller
 NOISE = 4.0 * float(np.finfo(np.float64).eps)
-LARGE = 1e8  # squared length of a whitened row above which the joint system is summed by class
+PROVED = 1e-7  # distance from the maximum, relative to the weights, that is let pass
+LARGE = 1e8  # squared length of a whitened row above which the joint system loses digits
+LARGEST_DENSE = 2000  # unknowns of the system that is solved as a whole instead
+PIECE = 1 << 22  # entries of a temporary
 STEEP = 1e-4  # of Armijo's rule
 LEAST = 1e-18  # the shortest step that is tried
 
@@ -66,33 +69,52 @@ def residuals(codes: Codes, weights: Array, probability: Array) -> Array:
     return result
 
 
+def complements(probability: Array) -> Array:
+    """1 - p, `(n, k)`; for the likeliest class as the sum of the others, without cancellation."""
+    rows, top = np.arange(len(probability)), probability.argmax(axis=1)
+    result = 1.0 - probability
+    others = probability.copy()
+    others[rows, top] = 0.0
+    result[rows, top] = others.sum(axis=1)
+    return result
+
+
 class Curvature:
-    """The Hessian at one point, factored: `solve(G)` is H^-1 G."""
+    """The Hessian at one point, factored: `solve(G)` is H^-1 G for a centred G."""
 
     def __init__(self, Z: Array, weights: Array, probability: Array) -> None:
         (n, r), k = Z.shape, probability.shape[1]
-        self._Z, self._n = Z, n
+        self._Z, self._weights, self._probability = Z, weights, probability
         self._lever = probability * np.sqrt(weights)[:, None]
-        level = probability * weights[:, None]
         self._dense = None
-        if (k * r) ** 3 / 3 + k * k * n * r * r <= k * (r**3 + n * r * r + n * n * r):
-            self._dense = _dense_factor(Z, weights, probability, level)
+        long = float((weights * np.einsum("ij,ij->i", Z, Z)).max(initial=0.0)) > LARGE
+        few = (k * r) ** 3 / 3 + k * k * n * r * r <= k * (r**3 + n * r * r + n * n * r)
+        if few or (long and k * r <= LARGEST_DENSE):
+            self._dense = _dense_factor(Z, weights, probability)
             return
         from scipy.linalg import lapack
 
         library: Any = lapack
-        blocks = np.matmul(Z.T * level.T[:, None, :], Z)
+        blocks = np.matmul(Z.T * (probability * weights[:, None]).T[:, None, :], Z)
         blocks[:, np.arange(r), np.arange(r)] += 1.0
         self._roots = np.empty((k, r, r))  # L^-1 for each A = L L'
-        images = np.empty((k, r, n))
-        for a, lower in enumerate(np.linalg.cholesky(blocks)):
-            self._roots[a] = library.dtrtri(lower, lower=1)[0]
-            np.matmul(self._roots[a], Z.T * self._lever[:, a], out=images[a])
-        stacked = images.reshape(k * r, n)
-        joint = np.eye(n) - stacked.T @ stacked
-        if float((weights * np.einsum("ij,ij->i", Z, Z)).max(initial=0.0)) > LARGE:
-            joint = _positive_joint(Z, weights, probability)
+        joint = np.eye(n)
+        group = max(1, PIECE // max(r * n, 1))
+        for start in range(0, k, group):
+            images = np.empty((min(group, k - start), r, n))
+            for a, lower in enumerate(np.linalg.cholesky(blocks[start : start + group]), start):
+                self._roots[a] = library.dtrtri(lower, lower=1)[0]
+                np.matmul(self._roots[a], Z.T * self._lever[:, a], out=images[a - start])
+            stacked = images.reshape(-1, n)
+            joint -= stacked.T @ stacked
         self._joint = _safe_factor(joint)
+
+    def times(self, V: Array) -> Array:
+        """H V for V `(k, r)`."""
+        along = self._Z @ V.T
+        mean = np.einsum("nk,nk->n", self._probability, along)
+        curved = self._probability * (along - mean[:, None]) * self._weights[:, None]
+        return V + curved.T @ self._Z
 
     def solve(self, gradient: Array) -> Array:
         """H^-1 G for G `(k, r)`."""
@@ -100,7 +122,8 @@ class Curvature:
 
         if self._dense is not None:
             flat = cho_solve(self._dense, gradient.ravel(), check_finite=False)
-            return flat.reshape(gradient.shape)
+            step = flat.reshape(gradient.shape)
+            return step - step.mean(axis=0)
         own = self._own(gradient)
         pulled = np.einsum("nk,nk->n", self._Z @ own.T, self._lever)
         shared = cho_solve(self._joint, pulled, check_finite=False)
@@ -113,42 +136,31 @@ class Curvature:
         return np.matmul(self._roots.swapaxes(1, 2), half)[:, :, 0]
 
 
-def _dense_factor(Z: Array, weights: Array, probability: Array, level: Array) -> tuple[Array, bool]:
+def _dense_factor(Z: Array, weights: Array, probability: Array) -> tuple[Array, bool]:
+    """A factor of H and a multiple of the common shift of all classes, to which G is orthogonal."""
     k, r = probability.shape[1], Z.shape[1]
+    spread = complements(probability) * probability * weights[:, None]
+    shift = spread.sum(axis=1) / k**2
     hessian = np.empty((k, r, k, r))
     for a in range(k):
         for b in range(a, k):
-            curve = -level[:, a] * probability[:, b]
-            if a == b:
-                curve = curve + level[:, a]
-            block = (Z.T * curve) @ Z
+            curve = spread[:, a] if a == b else -weights * probability[:, a] * probability[:, b]
+            block = (Z.T * (curve + shift)) @ Z
             if a == b:
                 block[np.diag_indices(r)] += 1.0
             hessian[a, :, b, :] = hessian[b, :, a, :] = block
     return _safe_factor(hessian.reshape(k * r, k * r))
 
 
-def _positive_joint(Z: Array, weights: Array, probability: Array) -> Array:
-    """The n x n matrix as a sum over classes, for long rows: I less its like would cancel."""
-    gram = Z @ Z.T
-    joint = np.zeros_like(gram)
-    for column in probability.T:
-        scale = np.sqrt(weights * column)
-        lower, _ = _safe_factor(np.eye(len(gram)) + scale[:, None] * gram * scale)
-        half = np.linalg.solve(lower, np.diag(np.sqrt(column)))
-        joint += half.T @ half
-    return joint
-
-
 def _safe_factor(matrix: Array) -> tuple[Array, bool]:
     """A Cholesky factor; of a slightly larger matrix where rounding made this one indefinite."""
-    slack = 0.0
+    slack, own = 0.0, np.diag(np.diag(matrix))
     while True:
         try:
-            lower: Any = np.linalg.cholesky(matrix + slack * np.eye(len(matrix)))
+            lower: Any = np.linalg.cholesky(matrix + slack * own)
             return lower, True
         except np.linalg.LinAlgError:
-            slack = max(1e-14, 10.0 * slack)
+            slack = max(1e-15, 10.0 * slack)
 
 
 def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tuple[Array, int]:
@@ -157,11 +169,13 @@ def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tup
     Done when the last step is below 1e-9 of the weights, or when the gradient is nothing but the
     rounding of its own terms (labels that cancel each other exactly).
     """
+    if start.size == 0:  # rows without features
+        return start, 0
     if len(Z) < Z.shape[1]:  # the maximum lies in the span of the rows
         frame, coordinates = np.linalg.qr(Z.T)
         found, steps = softmax_maximum(coordinates.T.copy(), codes, weights, start @ frame)
         return found @ frame.T, steps
-    V = np.array(start)
+    V = start - start.mean(axis=0)
     here = softmax_point(Z, codes, weights, V)
     if not np.isfinite(here.loss):
         V = np.zeros_like(V)
@@ -182,10 +196,13 @@ def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tup
         move, turn = trial - V, there.gradient - here.gradient
         V, here = trial, there
         small = float(np.abs(move).max()) <= TOLERANCE * float(np.abs(V).max())
-        if (small and length == 1.0) or (
-            descent <= here.noise and _is_rounding(sizes, codes, weights, V, here)
-        ):
+        if descent <= here.noise and _is_rounding(sizes, codes, weights, V, here):
             return V - V.mean(axis=0), steps
+        if small and length == 1.0:
+            if _is_close(Z, weights, V, here):
+                return V - V.mean(axis=0), steps
+            curvature, pairs = Curvature(Z, weights, here.probability), []
+            continue
         curved = float(np.vdot(move, turn))
         if length < 1.0 or len(pairs) == REFRESH or not curved > 0.0:
             curvature, pairs = Curvature(Z, weights, here.probability), []
@@ -196,6 +213,21 @@ def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tup
         "raise prior_precision or scale the features",
         V,
     )
+
+
+def _is_close(Z: Array, weights: Array, V: Array, here: Point) -> bool:
+    """Whether V is the maximum, by more than the length of a step that a bad factor may have made.
+
+    The curvature is at least one, so the distance is at most the gradient's norm. Where that does
+    not decide (long rows), a Newton step must be short, and must solve its system.
+    """
+    size, slope = float(np.linalg.norm(V)), float(np.linalg.norm(here.gradient))
+    if slope <= PROVED * size:
+        return True
+    curvature = Curvature(Z, weights, here.probability)
+    step = curvature.solve(here.gradient)
+    left = float(np.linalg.norm(curvature.times(step) - here.gradient))
+    return left <= 0.1 * slope and float(np.linalg.norm(step)) <= PROVED * size
 
 
 def _accepted(here: Point, there: Point, descent: float, length: float, step: Array) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from apm.posteriors.covariance import (
     DiagonalCovariance,
     KroneckerCovariance,
 )
+from apm.posteriors.feature_covariance import require_room
 from channelcode._validation import Array
 
 ROUNDS = 500
@@ -27,11 +29,16 @@ AGREEMENT = 1e-14  # relative change of the Kronecker factors at which alternati
 class Structure(ABC):
     """A shape of the covariance of K classes' weights."""
 
+    needs_diagonal: ClassVar[bool] = False  # and nothing else of each label's curvature
+
     @abstractmethod
     def covariance(
         self, curvatures: Array, design: Array, *, precision: Array, centre: Array
     ) -> Covariance:
-        """The covariance for these curvatures (weights of the labels included)."""
+        """The covariance for these curvatures (weights of the labels included).
+
+        A structure that `needs_diagonal` alone is given the diagonals, `(n, k)`.
+        """
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,8 @@ class FullHessian(Structure):
     def covariance(
         self, curvatures: Array, design: Array, *, precision: Array, centre: Array
     ) -> Covariance:
-        k = len(centre)
+        k, size = len(centre), len(centre) * len(precision)
+        require_room((size, size), f"the full Hessian of {k} classes")
         hessian = full_hessian(curvatures, design, precision)
         inverse = np.linalg.inv(np.linalg.cholesky(hessian))
         blocks = (inverse.T @ inverse).reshape(k, len(precision), k, len(precision))
@@ -54,10 +62,13 @@ class FullHessian(Structure):
 class DiagonalHessian(Structure):
     """The inverse of the Hessian's diagonal: one variance for each weight."""
 
+    needs_diagonal: ClassVar[bool] = True
+
     def covariance(
         self, curvatures: Array, design: Array, *, precision: Array, centre: Array
     ) -> Covariance:
-        own = np.maximum(np.einsum("naa->na", curvatures), 0.0)
+        diagonal = curvatures if curvatures.ndim == 2 else np.einsum("naa->na", curvatures)
+        own = np.maximum(diagonal, 0.0)
         return DiagonalCovariance(1.0 / (precision + own.T @ (design * design)), centre)
 
 

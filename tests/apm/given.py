@@ -41,7 +41,7 @@ class Given(ScalarGaussian):
             _mean=centre,
             _map=centre if map is None else np.array(map),
         )
-        self._begin(1.0)
+        super().__init__(1.0)
         self._set(
             _num_features=len(centre),
             _design=np.empty((0, len(centre))),

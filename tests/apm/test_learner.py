@@ -144,8 +144,31 @@ def test_one_class_only(label):
     learner.tell([0, 1, 2], [label] * 3)
     assert label in learner.classes_.tolist()
     assert learner.ask().shape == (1,)
-    assert learner.predict_proba(X).shape == (len(X), 2)
-    assert set(learner.predict(X[:3]).tolist()) == {label}
+    assert learner.predict_proba(X).shape == (len(X), len(learner.classes_))
+    np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1.0)
+    assert set(learner.predict(X).tolist()) == {label}  # never a class that nobody has named
+
+
+def test_labels_one_and_two():
+    """While 2 is unseen, the class 0 that the number 1 suggests is not predicted."""
+    X, _ = data()
+    learner = Learner(X, VariationalLogistic(), seed=0)
+    learner.tell(0, 1)
+    assert set(learner.predict().tolist()) == {1}
+    learner.tell(1, 2)
+    assert learner.classes_.tolist() == [1, 2]
+    assert set(learner.predict().tolist()) <= {1, 2}
+
+
+@pytest.mark.parametrize(
+    "label", [["no"], ("no",), None, float("nan"), b"no", np.datetime64("2020-01-01"), "a\0", {}]
+)
+def test_what_is_no_label(label):
+    X, _ = data()
+    learner = Learner(X, VariationalLogistic(), seed=0)
+    with pytest.raises(InvalidArgument, match="all finite numbers or all text"):
+        learner.tell(4, label)
+    assert len(learner.history) == 0
 
 
 @pytest.mark.parametrize("names", [(0, 1), (1, 0), (-1, 1), (1, 2), ("no", "yes"), (False, True)])

@@ -41,7 +41,7 @@ class LabelSelector(Selector):
         if not self.bayesian:
             return belief.channel.prob(point_inputs(belief, X))
         if self.samples is None:
-            return belief.predict_proba(X)
+            return belief.output_proba(X)
         matrix, generator = as_matrix(X), as_generator(rng)
         belief = belief.sized(matrix)
         if type(belief.channel) is Softmax and not gives_samples(belief, matrix):

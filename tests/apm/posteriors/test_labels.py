@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from apm.posteriors import Bohning, VariationalLogistic
-from apm.posteriors.labels import as_labels, learn_classes
+from apm.posteriors import Bohning, Laplace, VariationalLogistic
+from apm.posteriors.labels import as_label, as_labels, learn_classes
 from channelcode.errors import InvalidArgument
 
 X = np.array([[1.0, 0.5], [-1.0, 0.3], [0.2, -2.0]])
@@ -69,19 +73,79 @@ def test_refused() -> None:
         as_labels([1.0, np.nan])
     with pytest.raises(InvalidArgument, match="one axis"):
         as_labels(np.zeros((2, 2)))
-    with pytest.raises(InvalidArgument, match="numbers or text"):
-        as_labels([1 + 2j])
-    with pytest.raises(InvalidArgument, match="one axis"):
-        as_labels([0, [1]])
-    for mixed in (["a", 1], (2.0, "b"), ["a", True]):  # numpy would make text of the numbers
-        with pytest.raises(InvalidArgument, match="all numbers or all text"):
-            as_labels(mixed)
+    with pytest.raises(InvalidArgument, match="fractions with whole numbers"):
+        as_labels([2**53 + 1, 0.5])
     with pytest.raises(InvalidArgument, match="2 different"):
         VariationalLogistic(classes=[1, 1])
     with pytest.raises(InvalidArgument, match="one of the classes"):
         VariationalLogistic(classes=[0, 1]).fit(X, [0, 1, 2])
     with pytest.raises(InvalidArgument, match="same kind"):
         VariationalLogistic(classes=[0, 1]).fit(X, ["0", "1", "1"])
+
+
+NOT_LABELS: list[Any] = [
+    [1 + 2j], [0, [1]], ["a", 1], (2.0, "b"), ["a", True], [None], ["a", None], [1, None], None,
+    [float("nan")], [float("inf"), 1.0], [b"a"], np.array([b"a", b"b"]), ["a\0", "a"], [2**70],
+    [np.datetime64("2020-01-01")], np.array(["2020-01-01"], dtype="datetime64[D]"), [object()],
+    pd.Series([1, pd.NA], dtype="Int64"), pd.Series(["a", None]), [pd.NA], [pd.NaT], [{}],
+    pd.to_datetime(["2020-01-01"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("labels", NOT_LABELS, ids=repr)
+def test_one_rule_and_one_message(labels: Any) -> None:
+    with pytest.raises(InvalidArgument, match="y must be all finite numbers or all text"):
+        as_labels(labels)
+    with pytest.raises(InvalidArgument, match="all finite numbers or all text"):
+        Bohning(3).update(X[0], labels)
+
+
+def test_labels_of_every_container() -> None:
+    for text in (["a", "b"], ("a", "b"), pd.Series(["a", "b"]), pd.Categorical(["a", "b"]),
+                 pd.array(["a", "b"], dtype="string"), np.array(["a", "b"])):  # fmt: skip
+        assert as_labels(text).tolist() == ["a", "b"]
+    for whole in (
+        [3, 1],
+        (3, 1),
+        pd.Series([3, 1]),
+        pd.Series([3, 1], dtype="Int64"),
+        np.uint8([3, 1]),
+    ):
+        assert as_labels(whole).tolist() == [3, 1]
+    assert as_label(np.array(2)) == 2
+    assert as_label(Fraction(1, 2)) == 0.5
+
+
+def test_given_classes_keep_their_order(rng: np.random.Generator) -> None:
+    """`classes=["low", "medium", "high"]` is an order, and an ordinal channel learns it."""
+    from channelcode.channels import Ordinal
+
+    names = ["low", "medium", "high"]
+    rows = rng.standard_normal((60, 2))
+    level = np.digitize(rows[:, 0], [-0.5, 0.5])
+    posterior = Laplace(Ordinal([-1.0, 1.0]), 0.1, classes=names)
+    fitted = posterior.fit(rows, np.array(names)[level])
+    assert fitted.classes_.tolist() == names
+    assert fitted.codes.tolist() == level.tolist()
+    plain = Laplace(Ordinal([-1.0, 1.0]), 0.1).fit(rows, level)
+    np.testing.assert_array_equal(fitted.mean, plain.mean)
+    assert posterior.update(rows[0], "high").codes.tolist() == [2]
+    again = type(fitted).from_state(fitted.state(), fitted.channel)
+    assert again.classes_.tolist() == names
+
+
+def test_only_named_classes_have_columns() -> None:
+    start = Bohning(3)
+    uniform = np.full((2, 3), 1 / 3)
+    assert start.classes_.tolist() == [0, 1, 2]
+    assert start.named_columns(uniform).shape == (2, 3)
+    one = start.update(X[0], "b")
+    assert (one.classes_.tolist(), one.named_columns(uniform).tolist()) == (["b"], [[1.0], [1.0]])
+    two = one.update(X[1], "a")
+    assert two.named_columns(uniform).tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert two.certain_outputs.tolist() == [0, 1]
+    guessed = start.update(X[0], 1)
+    assert (guessed.classes_.tolist(), guessed.certain_outputs.tolist()) == ([0, 1, 2], [1])
 
 
 def test_column_of_labels_and_object_text() -> None:

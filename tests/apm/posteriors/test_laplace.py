@@ -16,8 +16,8 @@ from apm.posteriors import (
     Laplace,
     ScalarLaplace,
 )
+from apm.posteriors.input_projection import informative_projection
 from apm.posteriors.maximum import newton_step
-from apm.posteriors.visible import visible_projection
 from channelcode.channels import (
     BinarySymmetric,
     Binomial,
@@ -92,7 +92,7 @@ def test_maximum_and_curvature(name: str) -> None:
             hessian[i, j] = terms / (4 * h * h)
     inverse = np.linalg.inv(hessian)
     if channel.dim > 1:
-        centre = np.kron(visible_projection(channel), np.eye(X.shape[1]))
+        centre = np.kron(informative_projection(channel), np.eye(X.shape[1]))
         inverse = centre @ inverse @ centre
     # differences with h = 1e-3 err by h^2 times the fourth derivative
     np.testing.assert_allclose(np.asarray(posterior.covariance), inverse, rtol=1e-4, atol=1e-5)

@@ -41,14 +41,18 @@ def test_gradient_and_curvature_are_the_derivatives() -> None:
     for n, r, k in ((6, 4, 5), (60, 2, 3)):  # the joint system, and the dense one
         Z, y, w = problem(n, r, k, 1.0, seed=n)
         V = rng.normal(size=(k, r))
+        V -= V.mean(axis=0)
         point = softmax_point(Z, y, w, V)
         numerical = optimize.approx_fprime(V.ravel(), scipy_loss, 1e-7, Z, y, w, k)
         np.testing.assert_allclose(point.gradient.ravel(), numerical, atol=1e-5)
         direction, h = rng.normal(size=(k, r)), 1e-6
+        direction -= direction.mean(axis=0)
         ahead = softmax_point(Z, y, w, V + h * direction).gradient
         behind = softmax_point(Z, y, w, V - h * direction).gradient
         image = (ahead - behind) / (2 * h)
-        back = Curvature(Z, w, point.probability).solve(image)
+        curvature = Curvature(Z, w, point.probability)
+        np.testing.assert_allclose(curvature.times(direction), image, rtol=1e-6, atol=1e-6)
+        back = curvature.solve(image)
         np.testing.assert_allclose(back, direction, rtol=1e-6, atol=1e-6)  # a difference quotient
 
 

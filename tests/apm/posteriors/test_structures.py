@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from apm.posteriors import DiagonalHessian, FullHessian, KroneckerHessian, Laplace
+from apm.posteriors.input_projection import informative_projection
 from apm.posteriors.structures import Structure, full_hessian
-from apm.posteriors.visible import visible_projection
 from channelcode.channels import Cauchit, Features, Softmax
 from tests.apm.given import drawn
 
@@ -29,7 +29,7 @@ def test_softmax_structures(structure: Any) -> None:
     mean, *rest = posterior.project(X)
     pool: Any = posterior.pool((mean, *rest))
     lift = np.stack([np.kron(np.eye(3), x) for x in X])
-    centre = visible_projection(Softmax(3))
+    centre = informative_projection(Softmax(3))
     expected = centre @ lift @ dense @ np.swapaxes(lift, 1, 2) @ centre
     np.testing.assert_allclose(pool.covariance, expected, atol=1e-10)
     np.testing.assert_allclose(
