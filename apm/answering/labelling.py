@@ -16,7 +16,7 @@ from apm._inputs import as_list, as_matrix, as_row_number, as_weights, matching_
 from apm.answering.state import Setup, State, closed, extended, learned, refitted
 from apm.answers import Answer, Answers
 from apm.journal import Entry, ScoreSummary
-from apm.posteriors.labels import as_labels
+from apm.posteriors.labels import as_label
 from apm.rounds import Asked, induced_law
 from channelcode.errors import InvalidArgument
 
@@ -296,11 +296,4 @@ def _labels(label: Any, count: int) -> list[Any]:
     if len(listed) != count:
         rule = f"must have one entry for each of {count} rows"
         raise InvalidArgument("label", rule, f"{len(listed)} labels")
-    plain = []
-    for value in listed:
-        if isinstance(value, np.ndarray) and value.size != 1:
-            raise InvalidArgument("label", "must be one value for each row", value)
-        value = value.item() if isinstance(value, np.generic | np.ndarray) else value
-        as_labels([value], "label")
-        plain.append(value)
-    return plain
+    return [as_label(value) for value in listed]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from functools import cache
+from abc import abstractmethod
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Self, TypedDict
 
@@ -22,10 +21,10 @@ from apm.posteriors.labels import (
     learn_classes,
     lookup,
 )
+from apm.posteriors.stored import Stored
 from channelcode._validation import Array, integer, positive
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
-from channelcode.measures.base import Immutable
 
 LARGEST = 1e140  # whitened features: their squares and sums of them stay finite
 _EMPTY_CODES = np.empty(0, dtype=np.int64)
@@ -39,7 +38,7 @@ class PriorOptions(TypedDict, total=False):
     classes: ArrayLike | None
 
 
-class Posterior(Immutable, ABC):
+class Posterior(Stored):
     """A law of the parameters theta given labelled examples; immutable.
 
     The channel input of features phi is l = <theta, phi>, or l_k = <theta_k, phi> in R^k.
@@ -49,24 +48,8 @@ class Posterior(Immutable, ABC):
     them in the order of the channel's outputs (else sorted, as they appear).
     """
 
-    __slots__ = (
-        "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
-        "_lookup", "_num_features", "_precision", "_prior_precision", "_solution", "_weights",
-    )  # fmt: skip
+    __slots__ = ()
     __signature__: ClassVar[Signature]
-    _cache: dict[str, Any]
-    _classes: Labels | None
-    _codes: Codes
-    _design: Array | None
-    _given: Labels | None
-    _intercept: bool
-    _intercept_precision: float
-    _lookup: dict[Any, int]
-    _num_features: int | None
-    _precision: Array
-    _prior_precision: float
-    _solution: Any
-    _weights: Array
 
     def __init__(
         self,
@@ -314,80 +297,13 @@ class Posterior(Immutable, ABC):
 
     # Saving -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Everything that is needed to go on, as plain arrays (for `numpy.savez`, no pickle)."""
-        arrays: dict[str, np.ndarray] = {
-            "prior_precision": np.array(self._prior_precision),
-            "intercept": np.array(self._intercept),
-            "intercept_precision": np.array(self._intercept_precision),
-        }
-        if self._given is not None:
-            arrays["given"] = self._given
-        if self._num_features is not None:
-            arrays |= {"design": self.design, "codes": self._codes, "weights": self._weights}
-            if self._classes is not None:
-                arrays["classes"] = self._classes
-            arrays |= self._solution_state()
-        return arrays
-
-    @classmethod
-    def from_state(cls, state: dict[str, np.ndarray], channel: Any = None) -> Self:
-        """The posterior that `state()` came from; the channel only if the posterior takes one."""
-        new = cls(**cls._options(state, channel))
-        if "design" in state:
-            design = np.array(state["design"], dtype=np.float64)
-            new._set(
-                _design=design,
-                _num_features=design.shape[1] - new._intercept,
-                _precision=new._prior_diagonal(design.shape[1] - new._intercept),
-                _codes=np.array(state["codes"], dtype=np.int64),
-                _weights=np.array(state["weights"], dtype=np.float64),
-            )
-            if "classes" in state:
-                classes = np.array(state["classes"])
-                new._set(_classes=classes, _lookup=lookup(classes))
-            new._set(_solution=new._restore_solution(state))
-        return new
-
-    @classmethod
-    def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
-        """The arguments of the constructor that `state` holds, and the channel if it takes one."""
-        return {
-            "prior_precision": float(state["prior_precision"]),
-            "intercept": bool(state["intercept"]),
-            "intercept_precision": float(state["intercept_precision"]),
-            "classes": state.get("given"),
-        }
-
-    @abstractmethod
-    def _solution_state(self) -> dict[str, np.ndarray]:
-        """The solution as plain arrays."""
-
-    @abstractmethod
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
-        """The solution from what `_solution_state` gave."""
-
     # Inside -----------------------------------------------------------------------------------
-
-    def _evolve(self, **changes: Any) -> Self:
-        new = object.__new__(type(self))
-        changes["_cache"] = {}
-        for name, field in fields(type(self)):
-            field.__set__(new, changes[name] if name in changes else field.__get__(self))
-        return new
 
     def _known_design(self) -> Array:
         if self._design is None:
             rule = "must be fitted; fit returns a new posterior: p = p.fit(X, y)"
             raise InvalidArgument("posterior", rule, self)
         return self._design
-
-    def _prior_diagonal(self, num_features: int) -> Array:
-        diagonal = np.full(num_features + self._intercept, self._prior_precision)
-        if self._intercept:
-            diagonal[-1] = self._intercept_precision
-        diagonal.setflags(write=False)
-        return diagonal
 
     def _with_constant(self, matrix: Array) -> Array:
         if not self._intercept:
@@ -415,10 +331,3 @@ def _view(array: Any) -> Any:
     view = array.view()
     view.setflags(write=False)
     return view
-
-
-@cache
-def fields(cls: type) -> tuple[tuple[str, Any], ...]:
-    """The fields of a posterior: names and their slots."""
-    names = (name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))
-    return tuple((name, getattr(cls, name)) for name in names)

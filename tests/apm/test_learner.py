@@ -161,12 +161,13 @@ def test_labels_one_and_two():
 
 
 @pytest.mark.parametrize(
-    "label", [["no"], ("no",), None, float("nan"), b"no", np.datetime64("2020-01-01"), "a\0", {}]
+    "label",
+    [[["no"]], ["no", "no"], None, float("nan"), b"no", np.datetime64("2020-01-01"), "a\0", {}],
 )
 def test_what_is_no_label(label):
     X, _ = data()
     learner = Learner(X, VariationalLogistic(), seed=0)
-    with pytest.raises(InvalidArgument, match="all finite numbers or all text"):
+    with pytest.raises(InvalidArgument, match="all finite numbers or all text|one entry|one axis"):
         learner.tell(4, label)
     assert len(learner.history) == 0
 
