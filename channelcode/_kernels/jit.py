@@ -6,6 +6,12 @@ signature with another's code. Here every compiled signature is a file of its ow
 its place and moved into it, and opened only if its checksum holds; whatever goes wrong, the kernel
 is compiled again.
 
+A cached file is a pickle around machine code: whoever writes it decides what runs here. Therefore
+the files lie in a folder of the user's own (`kernels-<uid>`), and one is read only if it and that
+folder belong to the user and can be written by nobody else; numba's own cache does not ask. Any
+other folder costs compile time and nothing else. The guard is against other users of the machine,
+not against someone who can write the user's own files: they could change this source too.
+
 A cached kernel holds a copy of the kernels it calls, so it is out of date as soon as the source of
 any of them changes: the file's name carries a digest of all those sources.
 """
@@ -16,6 +22,7 @@ import hashlib
 import inspect
 import os
 import pickle
+import stat
 import uuid
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -60,10 +67,8 @@ class CheckedFiles:
 
     def load(self, key: Hashable) -> Any:
         """The stored object, or None when there is none; a damaged file is removed."""
-        path = self.path(key)
-        try:
-            content = path.read_bytes()
-        except OSError:
+        content = _trusted_content(self.path(key))
+        if content is None:
             return None
         digest, payload = content[:DIGEST_SIZE], content[DIGEST_SIZE:]
         if hashlib.sha256(payload).digest() != digest:
@@ -76,9 +81,14 @@ class CheckedFiles:
         """Store `data` so that a reader sees the old file or the new one, never a part."""
         payload = dumps((key, data))
         path = self.path(key)
+        with suppress(FileExistsError):
+            self.folder.mkdir(mode=0o755)
+        if not _is_ours(os.stat(self.folder)):  # it would not be read again
+            return
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:16]}")
         try:
-            draft.write_bytes(hashlib.sha256(payload).digest() + payload)
+            with open(draft, "xb", opener=_private) as file:
+                file.write(hashlib.sha256(payload).digest() + payload)
             os.replace(draft, path)
         except BaseException:
             draft.unlink(missing_ok=True)
@@ -105,7 +115,8 @@ class ForgivingCache(FunctionCache):
         super().__init__(py_func)
         self.sources = sources
         name = self._impl.filename_base
-        self._cache_file = CheckedFiles(Path(self._cache_path), name, _stamp(sources))
+        folder = Path(self._cache_path) / f"kernels-{_user()}"
+        self._cache_file = CheckedFiles(folder, name, _stamp(sources))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -165,6 +176,50 @@ def _compiled(function: Callable[P, R], *, inline: Literal["never", "always"]) -
     with suppress(RuntimeError, OSError, TypeError):
         compiled._cache = ForgivingCache(function, _sources(function))
     return cast(Kernel[P, R], compiled)
+
+
+def _trusted_content(path: Path) -> bytes | None:
+    """What a file holds, if nobody but the user can have written it; else None.
+
+    The folder is opened once and the file opened in it, so that neither can be exchanged between
+    the check and the reading.
+    """
+    if not hasattr(os, "geteuid"):  # Windows: the folder is the user's by its location
+        with suppress(OSError):
+            return path.read_bytes()
+        return None
+    folder = handle = -1
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        if not _is_ours(os.fstat(folder)):
+            return None
+        handle = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
+            return None
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    except OSError:
+        return None
+    finally:
+        for opened in (folder, handle):
+            if opened >= 0:
+                os.close(opened)
+
+
+def _user() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether a file or folder is the user's, and nobody else may write to it."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return status.st_uid == _user() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o644)
 
 
 def _sources(function: Callable[..., Any]) -> frozenset[Path]:

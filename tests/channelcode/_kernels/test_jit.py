@@ -61,7 +61,7 @@ def hits(function) -> int:
 
 
 def entries(source: Path, name: str = "total") -> list[Path]:
-    return sorted((source.parent / "__pycache__").glob(f"sums.{name}-*.nbc"))
+    return sorted((source.parent / "__pycache__").glob(f"kernels-*/sums.{name}-*.nbc"))
 
 
 def test_second_process_loads_what_the_first_compiled(source):
@@ -192,7 +192,7 @@ def test_folder_that_becomes_read_only_after_import(source, monkeypatch):
     monkeypatch.setattr(os, "replace", refuse)
     assert module.total(VALUES) == 14.0
     assert entries(source) == []
-    assert list((source.parent / "__pycache__").glob("*.nbc.*")) == []  # no drafts left behind
+    assert list((source.parent / "__pycache__").rglob("*.nbc.*")) == []  # no drafts left behind
 
 
 def test_folder_removed_after_import(source):
@@ -250,7 +250,7 @@ def test_processes_that_start_together(source):
         output, error = start(dtype).communicate(timeout=120)
         assert output.split() == ["14.0", "1"], error
     assert len(entries(source)) == 2
-    assert list((source.parent / "__pycache__").glob("*.nbc.*")) == []
+    assert list((source.parent / "__pycache__").rglob("*.nbc.*")) == []
 
 
 def test_kernel_given_a_kernel_is_not_stored(source):
