@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -18,13 +17,11 @@ from typing import Any
 
 from apm.studies.engine.execution import Task, results_of
 from apm.studies.engine.progress import Progress
-from apm.studies.engine.store import FORMAT, Store, StoreError
+from apm.studies.engine.store import FORMAT, NAME, Store, StoreError
 from apm.studies.engine.trial import Run
 from apm.studies.suggestions import nearest_name
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # names become folders
 
 
 class Plan(ABC):
@@ -69,7 +66,7 @@ class Study:
         if not names or len(set(names)) < len(names):
             raise InvalidArgument("plans", "must have one or more different names", names)
         for name in names:
-            if not _NAME.fullmatch(name):
+            if not NAME.fullmatch(name):
                 rule = "must have names of letters, digits, dots and hyphens"
                 raise InvalidArgument("plans", rule, name)
 
@@ -101,11 +98,17 @@ def run_study(
     """Run what is not finished yet, one file per trial; may be killed and called again at any time.
 
     `workers` processes on this machine (joblib), or the Dask cluster at the address `dask`. The
-    results are the same for any number of workers and after any interruption.
+    results are the same for any number of workers and after any interruption. One process at a time
+    runs a study in a folder.
     """
     integer("workers", workers, least=1)
-    begin = time.perf_counter()
     store = Store(folder)
+    with store.held():
+        return _run(study, store, workers, dask, progress)
+
+
+def _run(study: Study, store: Store, workers: int, dask: str | None, progress: bool) -> Outcome:
+    begin = time.perf_counter()
     marks = {plan.name: plan.fingerprint() for plan in study.plans}
     store.open(
         marks,

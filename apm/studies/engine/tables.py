@@ -14,14 +14,18 @@ from apm.studies.engine.store import write_whole
 from channelcode.errors import InvalidArgument
 
 Row = Sequence[Any]
+_FORMULA = ("=", "+", "-", "@", "\t", "'")  # how a formula begins, and the mark against it
 
 
 def write_csv(path: Path, header: Row, rows: Iterable[Row]) -> Path:
-    """Write a table whole; floats are written so that reading them gives the same number."""
+    """Write a table whole; floats are written so that reading them gives the same number.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([float(v) if isinstance(v, np.floating) else v for v in row] for row in rows)
+    writer.writerow([_cell(name) for name in header])
+    writer.writerows([_cell(value) for value in row] for row in rows)
     write_whole(path, text.getvalue().encode())
     return path
 
@@ -31,4 +35,27 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     if not path.is_file():
         raise InvalidArgument("folder", f"must hold {path.name}", str(path.parent))
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        header, *rows = [[_plain(cell) for cell in row] for row in csv.reader(file)] or [[]]
+    return [dict(zip(header, row)) for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, np.floating):
+        return float(value)
+    if isinstance(value, str) and "\r" in value:
+        raise InvalidArgument("cell", "must have no carriage return", value)
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value):
+        return "'" + value
+    return value
+
+
+def _plain(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

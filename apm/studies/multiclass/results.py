@@ -93,12 +93,19 @@ class Outcomes:
         return average_ranks(table, self.methods)
 
 
-def write_results(store: Store, counts: dict[Cell, int], folder: Path) -> None:
-    """Write `areas.csv`, `curves.csv` and `seconds.csv` from the finished trials."""
+def write_results(
+    store: Store, counts: dict[Cell, int], folder: Path, marks: dict[str, str] | None = None
+) -> None:
+    """Write `areas.csv`, `curves.csv` and `seconds.csv` from the finished trials.
+
+    `marks` are the fingerprints of the cells' plans by name; trials of others are refused.
+    """
     areas, curves, seconds = [], [], []
     methods: tuple[str, ...] = ()
     for cell, count in counts.items():
-        trials = list(store.runs(cell.name, count, ("accuracy", "select_seconds")))
+        mark = None if marks is None else marks[cell.name]
+        wanted = ("accuracy", "select_seconds")
+        trials = list(store.runs(cell.name, count, wanted, fingerprint=mark))
         methods = tuple(run.method for run in trials[0])
         accuracy = np.array([[run.arrays["accuracy"] for run in runs] for runs in trials])
         for trial, rows in enumerate(area_under_curve(accuracy)):

@@ -52,5 +52,7 @@ def run_multiclass(
     ]
     folder = Path(out)
     run_study(Study(plans), folder, workers=workers, dask=dask, progress=progress)
-    write_results(Store(folder), {plan.cell: plan.trials for plan in plans}, folder / "results")
+    counts = {plan.cell: plan.trials for plan in plans}
+    marks = {plan.name: plan.fingerprint() for plan in plans}
+    write_results(Store(folder), counts, folder / "results", marks)
     return write_page(folder / "results", folder)

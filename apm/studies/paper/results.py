@@ -68,7 +68,8 @@ def read_sheet(plan: PaperPlan, store: Store, names: tuple[str, ...] = ()) -> Sh
     """The arrays `names` (default: all that the report needs) of every trial of a plan."""
     wanted = names or (*CURVES, *SECONDS, *INFORMATION, *FAILURE)
     arrays: dict[str, NDArray[np.float64]] = {}
-    for trial, runs in enumerate(store.runs(plan.name, plan.trials, wanted)):
+    trials = store.runs(plan.name, plan.trials, wanted, fingerprint=plan.fingerprint())
+    for trial, runs in enumerate(trials):
         for place, run in enumerate(runs):
             for name, values in run.arrays.items():
                 if name not in arrays:

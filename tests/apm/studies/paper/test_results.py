@@ -40,7 +40,7 @@ def test_a_sheet_is_what_the_trials_stored(
     for trial in range(2):
         with np.load(Store(tmp_path).path("small", trial)) as archive:
             for method in plan.methods:
-                stored = archive[f"{method}/accuracy"]
+                stored = archive[f"array/{method}/accuracy"]
                 np.testing.assert_array_equal(found.of(method, "accuracy")[trial], stored)
 
 

@@ -61,7 +61,7 @@ def test_tables_agree_with_the_stored_trials(made: Reproduction) -> None:
         rows = [row for row in csv.DictReader(file) if row["dataset"] == "cross"]
     mine = [float(row["accuracy"]) for row in rows if row["method"] == "BALD"]
     stored = [
-        np.load(folder / "trials" / "cross" / f"{trial:05d}.npz")["BALD/accuracy"]
+        np.load(folder / "trials" / "cross" / f"{trial:05d}.npz")["array/BALD/accuracy"]
         for trial in range(2)
     ]
     np.testing.assert_allclose(mine, np.mean(stored, axis=0), rtol=1e-15)
