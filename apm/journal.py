@@ -181,16 +181,17 @@ def _worked_out(channel: Channel, entries: tuple[Any, ...]) -> list[Record]:
         return []
     told = [entry for entry in entries if entry.law is not None]
     through = {id(entry): entry.channel or channel for entry in told}
-    gains: dict[int, float] = {}
+    gains: dict[int, Any] = {}
     for each in {id(used): used for used in through.values()}.values():
         group = [entry for entry in told if through[id(entry)] is each]
-        bits = _gains(each, [entry.law for entry in group]).tolist()
-        gains |= dict(zip(map(id, group), bits))
+        found = _gains(each, [entry.law for entry in group]).tolist()
+        gains |= dict(zip(map(id, group), found))
     records = []
     for entry in entries:
-        bits, bound = gains.get(id(entry)), None
+        bits, error = gains.get(id(entry), (None, 0.0))
+        bound = None
         if bits is not None:
-            bound = _bound(through[id(entry)], entry.power, bits)
+            bound = _bound(through[id(entry)], entry.power, bits - error)
         records.append(
             Record(
                 entry.index, entry.label, entry.scores, bits, bound, entry.seconds, entry.event,
@@ -249,24 +250,28 @@ def _checked(row: Any, place: int) -> Record:
 
 
 def _gains(channel: Channel, laws: list[tuple[float, float] | Measure]) -> Array:
-    """I(L; Y) in bits for every law, `(n,)`."""
+    """I(L; Y) in bits for every law, and its error (four standard errors in R^k): `(n, 2)`."""
     from channelcode.information import mutual_information
 
-    bits = np.empty(len(laws))
+    bits = np.empty((len(laws), 2))
     line = [place for place, law in enumerate(laws) if isinstance(law, tuple)]
     if line:
         mean, variance = np.array([laws[place] for place in line]).T
-        bits[line] = mutual_information(channel, ScalarPool(mean, variance)).bits
+        found = mutual_information(channel, ScalarPool(mean, variance))
+        bits[line, 0], bits[line, 1] = found.bits, found.error
     for place, law in enumerate(laws):
         if isinstance(law, Measure):
-            bits[place] = mutual_information(channel, law).bits
+            found = mutual_information(channel, law)
+            bits[place] = found.bits, found.error
     return bits
 
 
 def _bound(channel: Channel, power: float | None, gain: float) -> float | None:
+    """C(power) - gain, where the capacity is proved; `gain` is the least that the law can have."""
     if power is None:
         return None
     from channelcode.capacity import Power, capacity
 
+    best = capacity(channel, Power(power), throw=False)
     # C >= I: a difference below zero is the rounding of the integral
-    return max(capacity(channel, Power(power)).certificate.upper - gain, 0.0)
+    return max(best.certificate.upper - gain, 0.0) if best.status.ok else None

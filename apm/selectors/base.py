@@ -13,7 +13,7 @@ from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.batch import condition
 from apm.selectors.candidates import candidate_laws
-from apm.selectors.explanation import Explanation, explain_choice
+from apm.selectors.explanation import Explanation, Seen, explain_choice
 from apm.selectors.ranking import Indices, best, ranking, remaining
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
@@ -131,8 +131,12 @@ class Selector(ABC):
         order = ranking(rating.values, resolution=rating.resolution)
         laws = rating.laws
         laws = candidate_laws(belief, matrix, candidates) if laws is None else laws
-        scores = rating.scores
-        return explain_choice(self, belief, matrix, candidates, scores, order, int(place[0]), laws)
+        seen = self.seen(belief, matrix, candidates, laws, rating)
+        return explain_choice(seen, candidates, rating, order, int(place[0]))
+
+    def seen(self, belief: Belief, X: Any, candidates: Indices, laws: Pool, rating: Rating) -> Seen:
+        """What this rule looks at, for `explain`: terms that add up to the scores, and laws."""
+        return Seen(belief.channel, laws, {"score": rating.scores})
 
     def choose(
         self,

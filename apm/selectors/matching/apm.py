@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from apm.belief import Belief
 from apm.power import PowerPolicy, SpectralPower
 from apm.selectors.base import PoolSelector, Rating
 from apm.selectors.candidates import candidate_laws
+from apm.selectors.explanation import Seen
 from apm.selectors.matching.messages import Message, Parameters
 from apm.selectors.matching.target import Match
 from apm.selectors.matching.views import View, as_choice
@@ -50,6 +52,31 @@ class Matching(PoolSelector):
     def budget(self, belief: Belief, X: ArrayLike, *, laws: Pool | None = None) -> float:
         """The power P of the target for candidates X (or their laws)."""
         return self.power.power(belief, X, radius=self.radius, pool=laws)
+
+    @abstractmethod
+    def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
+        """Every candidate beside the target: what its score is made of (None: all of X)."""
+
+    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        return self.match(belief, X, None, laws).scores
+
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
+        laws = candidate_laws(belief, X, candidates)
+        found = self.match(belief, X, candidates, laws)
+        return Rating(self._checked(found.values, len(laws)), laws, -found.constant)
+
+    def seen(self, belief: Belief, X: Any, candidates: Indices, laws: Pool, rating: Rating) -> Seen:
+        found = self.match(belief, X, candidates, laws)
+        return Seen(
+            found.channel,
+            found.laws,
+            {"exploitation": -found.exploitation, "exploration": -found.exploration},
+            through=as_choice(getattr(self, "channel", None)).describe(belief),
+            budget=repr(self.power),
+            power=found.power,
+            solver=self.solver,
+            by_target=found.by_target,
+        )
 
 
 @dataclass(frozen=True)
@@ -92,14 +119,10 @@ class APM(Matching):
         """The channel that this selector looks through, and the laws of its input."""
         return as_choice(self.channel).view(belief, laws)
 
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        return self.match(belief, X, None, laws).scores
-
     def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
-        """Every candidate beside the target: what its score is made of."""
         return self.message.match(self, belief, X, candidates, self.view(belief, laws))
 
-    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
-        laws = candidate_laws(belief, X, candidates)
-        found = self.match(belief, X, candidates, laws)
-        return Rating(self._checked(found.values, len(laws)), laws, -found.constant)
+    def seen(self, belief: Belief, X: Any, candidates: Indices, laws: Pool, rating: Rating) -> Seen:
+        seen = super().seen(belief, X, candidates, laws, rating)
+        through = seen.through + self.message.noise
+        return replace(seen, message=self.message.describe(len(X)), through=through)

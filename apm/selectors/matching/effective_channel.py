@@ -150,7 +150,28 @@ class EffectiveChannel:
             constant, own = correlation(laws, target), target.second_moment
             offset = float(np.sum(np.square(target.mean)))
         spread = moments.signal * variance - 2.0 * constant * moments.linear * np.sqrt(variance)
-        return Match(channel, self.laws, power, centre, spread, own, offset)
+        by_target = None if self.pooled else self.by_target
+        return Match(channel, self.laws, power, centre, spread, own, offset, by_target)
+
+    def by_target(self, place: int) -> tuple[Pool, Array]:
+        """The laws of one candidate's input as each target sees it, and the targets' weights."""
+        row = place if self.candidates is None else self.candidates[place]
+        view = self.view
+        pairs = None if view.pairs is None else view.pairs[place : place + 1]
+        own = view.laws[place : place + 1]
+        one = View(view.channel, own, pairs, view.gain)
+        share = explained_share(self.belief, self.X[row : row + 1], self.targets, one)
+        variance = noise_variance(one)
+        if self.slopes is None:
+            k = 1.0 / np.sqrt(1.0 + (bend(scalar_channel(view)) or 0.0) * variance * (1.0 - share))
+        else:
+            k = slopes_at(share, variance, self.slopes)
+        k, share = k[0], share[0]
+        if own.dim == 1:
+            laws: Pool = ScalarPool(k * own.mean, k**2 * share * own.total_variance)
+        else:
+            laws = ScaledPool(k[:, None] * own.mean, k**2 * share * own.scale, own.shape)  # type: ignore[attr-defined]
+        return laws, self.weights
 
     def _exact_match(self, power: float, solver: Any) -> Match:
         """The same with a target for each noise level, between whose constants we interpolate."""
@@ -175,7 +196,7 @@ class EffectiveChannel:
             centre[part] = away**2 @ self.counts
             terms = deviation**2 - 2 * deviation * rho + second - mean**2
             spread[part] = terms @ self.counts
-        return Match(self.view.channel, self.laws, power, centre, spread, 0.0)
+        return Match(None, None, power, centre, spread, 0.0)
 
 
 def slopes_at(share: Array, variance: Array, table: tuple[Array, Array]) -> Array:

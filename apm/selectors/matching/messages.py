@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class Message(ABC):
     """What the labels are to tell about; it decides what counts as signal in a channel input."""
 
+    #: What the message adds to the description of the channel.
+    noise: ClassVar[str] = ""
+
     @abstractmethod
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         """Every candidate beside the target: the parts of its score.
@@ -31,6 +34,10 @@ class Message(ABC):
         X is the whole pool, `candidates` their rows in it (None: all), `view` their channel and
         laws.
         """
+
+    @abstractmethod
+    def describe(self, rows: int) -> str:
+        """The message in words, for a pool of so many rows."""
 
     def prepared(self, belief: Belief, X: ArrayLike) -> Self:
         """This message with what it must remember of the initial pool X."""
@@ -44,6 +51,9 @@ class Parameters(Message):
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         power = view.budget(selector.power, belief, X, radius=selector.radius)
         return match(view.channel, view.laws, power, solver=selector.solver)
+
+    def describe(self, rows: int) -> str:
+        return "the parameters"
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,7 @@ class Predictions(Message):
     2
     """
 
+    noise = ", behind the noise of what is not about them"
     targets: Any = field(default=None, compare=False)
     num_targets: int = 200
     weighted: bool = field(default=True, kw_only=True)
@@ -105,6 +116,10 @@ class Predictions(Message):
         effective = self.effective(selector.channel, belief, X, candidates, view)
         power = effective.budget(selector.power, X, radius=selector.radius)
         return effective.match(power, solver=selector.solver)
+
+    def describe(self, rows: int) -> str:
+        count = min(self.num_targets, rows) if self.targets is None else len(self.targets)
+        return f"the predictions at {count} targets"
 
     def effective(
         self, channel: Any, belief: Belief, X: Any, candidates: Any, view: View

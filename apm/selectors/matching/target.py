@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi, sqrt
 from typing import Any
@@ -28,16 +29,20 @@ class Match:
     - `constant`: E|T|^2, the same for all candidates. Beside a large one the parts would drown in
       rounding, so candidates are compared by `values`, which leave it out;
     - `offset`: `|m_T|^2`, which the first term of an explanation takes from the constant;
-    - `power`: the budget P of the target.
+    - `power`: the budget P of the target; None where the score is the same at every budget;
+    - `by_target`: for a candidate, its laws seen from each target of a message, and their weights,
+      where the score is an average over those. `channel` and `laws` are None where every candidate
+      has a channel of its own.
     """
 
-    channel: Channel
-    laws: Pool
-    power: float
+    channel: Channel | None
+    laws: Pool | None
+    power: float | None
     centre: Array
     spread: Array
     constant: float
     offset: float = 0.0
+    by_target: Callable[[int], tuple[Pool, Array]] | None = None
 
     @property
     def values(self) -> Array:

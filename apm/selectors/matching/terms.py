@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,10 @@ import numpy as np
 from apm.belief import Belief
 from apm.selectors.matching.apm import Matching
 from apm.selectors.matching.effective_channel import remaining_slope
-from apm.selectors.matching.target import (
-    decompose,
-    has_two_atoms,
-    target_input,
-    two_atom_scores,
-)
+from apm.selectors.matching.target import Match, has_two_atoms, match, target_input
 from apm.selectors.matching.views import as_choice
-from channelcode._validation import Array, Seed
-from channelcode.measures import Pool, ScalarPool
+from apm.selectors.ranking import Indices
+from channelcode.measures import Pool
 
 
 @dataclass(frozen=True)
@@ -43,18 +38,21 @@ class APMExploit(Matching):
         super().__post_init__()
         as_choice(self.channel)
 
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+    def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
         view = as_choice(self.channel).view(belief, laws)
         mean = view.laws.mean
         if self.averaged:
             k = remaining_slope(view)
             mean = k * mean if mean.ndim == 1 else k[:, None] * mean
+        none = np.zeros(len(laws))
         if self.solver is None and has_two_atoms(view.channel, view.laws):
-            return -(mean**2)  # the mean of B_sqrt(P) is zero
+            # the mean of B_sqrt(P) is zero whatever P is
+            return Match(view.channel, view.laws, None, mean**2, none, 0.0)
         power = view.budget(self.power, belief, X, radius=self.radius)
         target = target_input(view.channel, power, solver=self.solver).input
         shift = mean - target.mean
-        return -(shift**2) if shift.ndim == 1 else -np.vecdot(shift, shift)
+        squared = shift**2 if shift.ndim == 1 else np.vecdot(shift, shift)
+        return Match(view.channel, view.laws, power, squared, none, 0.0)
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,12 @@ class APMExplore(Matching):
     scores of `APMExploit` and `APMExplore` add up to those of `APM`.
     """
 
-    def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+    def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
         power = self.budget(belief, X, laws=laws)
-        if self.solver is None and has_two_atoms(belief.channel, laws):
-            centred = ScalarPool(np.zeros(len(laws)), laws.total_variance)
-            return two_atom_scores(centred, power)
-        target = target_input(belief.channel, power, solver=self.solver)
-        return -decompose(laws, target.input)[1]
+        whole = match(belief.channel, laws, power, solver=self.solver)
+        return replace(
+            whole,
+            centre=np.zeros(len(laws)),
+            constant=whole.constant - whole.offset,
+            offset=0.0,
+        )

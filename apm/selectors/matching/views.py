@@ -48,6 +48,10 @@ class ChannelChoice(ABC):
     def view(self, belief: Belief, laws: Pool) -> View:
         """The channel, and the laws of its input made from those of the belief's channel."""
 
+    @abstractmethod
+    def describe(self, belief: Belief) -> str:
+        """The choice in words."""
+
 
 @dataclass(frozen=True)
 class AllClasses(ChannelChoice):
@@ -63,6 +67,9 @@ class AllClasses(ChannelChoice):
 
     def view(self, belief: Belief, laws: Pool) -> View:
         return View(belief.channel, laws)
+
+    def describe(self, belief: Belief) -> str:
+        return "the label's own"
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,11 @@ class ContestedPair(ChannelChoice):
         pairs = contested(laws.mean)
         return View(Logistic(), pair_laws(laws, pairs), pairs, PAIR_POWER)
 
+    def describe(self, belief: Belief) -> str:
+        if belief.channel.dim == 1:
+            return "the label's own"
+        return "between the two likeliest classes"
+
 
 @dataclass(frozen=True)
 class Through(ChannelChoice):
@@ -101,6 +113,9 @@ class Through(ChannelChoice):
         if self.channel.dim != laws.dim:
             raise InvalidArgument("channel", f"must have dim {laws.dim}", self.channel)
         return View(self.channel, laws)
+
+    def describe(self, belief: Belief) -> str:
+        return repr(self.channel)
 
 
 def as_choice(channel: Any) -> ChannelChoice:

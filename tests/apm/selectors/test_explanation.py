@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from apm.belief import Belief
-from apm.posteriors import Bohning
-from apm.power import FixedPower, PoolMaxPower
-from apm.selectors import APM, ContestedPair, MaxVariance
+from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
+from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
+from apm.selectors import (
+    APM,
+    APMExploit,
+    APMExplore,
+    ContestedPair,
+    MaxVariance,
+    Parameters,
+    Predictions,
+)
+from channelcode.channels import Cloglog, Logistic, Probit, Softmax
 from channelcode.errors import InvalidArgument
+from channelcode.information import mutual_information
+from channelcode.measures import Gaussian
 from tests.apm.given import given_belief, three_classes
 
 X = np.array([[1.0, 0.0], [0.5, -2.0], [3.0, 1.0], [0.0, 0.2]])
@@ -30,6 +43,7 @@ def test_every_number_by_its_definition(index):
     power = float(np.max(mean**2 + variance))
     assert told.power == pytest.approx(power, rel=1e-12)
     assert told.capacity_bits == pytest.approx(binary_capacity_bits(power), abs=1e-10)
+    assert told.capacity_bits is not None
     assert told.exploitation == pytest.approx(mean[index] ** 2, rel=1e-12)
     spread = (np.sqrt(variance[index]) - np.sqrt(2 * power / np.pi)) ** 2
     assert told.exploration == pytest.approx(spread + (1 - 2 / np.pi) * power, rel=1e-9)
@@ -59,39 +73,170 @@ def test_a_single_candidate_has_no_runner_up():
     assert "leads" not in str(told)
 
 
-def test_text_says_whether_there_is_a_certificate():
-    belief = given_belief(MEAN, COVARIANCE)
-    certified = APM(PoolMaxPower()).explain(belief, X, 0)
-    assert "certified: no candidate gains over" in str(certified)
-    none = APM(FixedPower(0.5)).explain(belief, X, 0)
-    assert none.bound_bits is None
-    assert none.transport_bound_bits is None
-    assert "no certificate: the budget 0.5 is below" in str(none)
+RNG = np.random.default_rng(3)
+POOL = RNG.normal(size=(12, 3)) * [1.0, 2.0, 0.3]
+LABELS = np.argmax(POOL + RNG.normal(size=POOL.shape), axis=1)
+BELIEFS = {
+    "two classes": Belief(VariationalLogistic(0.5).fit(POOL[:6], LABELS[:6] > 0)),
+    "probit": Belief(Laplace(Probit(), 0.5).fit(POOL[:6], LABELS[:6] > 0)),
+    "cloglog": Belief(Laplace(Cloglog(), 0.5).fit(POOL[:6], LABELS[:6] > 0)),
+    "draws": Belief(Sampled(prior_precision=0.5, samples=64).fit(POOL[:6], LABELS[:6] > 0)),
+    "three classes": Belief(Bohning(3, 0.5).fit(POOL[:6], np.arange(6) % 3)),
+    "full": Belief(Laplace(Softmax(3), 0.5).fit(POOL[:6], np.arange(6) % 3)),
+}
+CHOICES = {"all": None, "pair": ContestedPair()}
+MESSAGES = {
+    "parameters": Parameters(),
+    "predictions": Predictions(num_targets=5),
+    "each": Predictions(num_targets=5, pooled=False),
+    "alike": Predictions(num_targets=5, weighted=False),
+    "exact": Predictions(num_targets=5, exact=True),
+}
+POLICIES = {
+    "spectral": SpectralPower(),
+    "with mean": SpectralWithMean(),
+    "pool": PoolMaxPower(),
+    "small": FixedPower(0.3),
+    "huge": FixedPower(1e8),
+}
 
 
-def test_a_selector_without_a_budget_is_explained_at_the_pools_power():
+def worth_its_time(belief: str, choice: str, message: str, policy: str) -> bool:
+    """A table of slopes or a numerical capacity costs a second: those combinations once each."""
+    if message == "exact" or belief == "cloglog":
+        return choice == "all" and policy == "pool" and (belief, message) in EXPENSIVE
+    if belief == "full" and choice == "all":
+        return message == "parameters" and policy == "pool"
+    if choice == "pair" and belief in ("two classes", "probit", "draws"):
+        return policy == "pool"  # the same as all
+    return belief in ("two classes", "three classes") or policy in ("pool", "small")
+
+
+EXPENSIVE = [
+    ("two classes", "exact"),
+    ("cloglog", "parameters"),
+    ("cloglog", "predictions"),
+    ("cloglog", "each"),
+]
+
+
+def rules() -> list[Any]:
+    return [
+        pytest.param(belief, APM(policy, channel=choice, message=message), id="-".join(names))
+        for belief, *names, choice, message, policy in (
+            (b, b, c, m, p, CHOICES[c], MESSAGES[m], POLICIES[p])
+            for b in BELIEFS
+            for c in CHOICES
+            for m in MESSAGES
+            for p in POLICIES
+            if worth_its_time(b, c, m, p)
+        )
+    ]
+
+
+@pytest.mark.parametrize(("belief", "rule"), rules())
+def test_terms_sum_to_the_score_and_the_bound_holds_whatever_the_rule(belief, rule):
+    """No candidate tells more than `bound_bits` beyond another, through the rule's own channel."""
+    held = BELIEFS[belief]
+    rule = rule.prepared(held, POOL)
+    scores = rule.scores(held, POOL)
+    explanations = [rule.explain(held, POOL, index) for index in (1, 7)]
+    best = max(told.information_gain_bits for told in explanations)
+    for index, told in zip((1, 7), explanations):
+        assert told.score == pytest.approx(scores[index], rel=1e-9)
+        assert sum(told.terms.values()) == pytest.approx(told.score, rel=1e-9, abs=1e-12)
+        assert told.terms == {
+            "exploitation": -told.exploitation,  # type: ignore[operator]
+            "exploration": -told.exploration,  # type: ignore[operator]
+        }
+        assert told.terms["exploitation"] <= 1e-9 * abs(told.score)
+        assert repr(rule.power) in told.budget
+        assert f"P = {told.power:.6g}" in str(told)
+        assert rule.message.describe(len(POOL)) in str(told)
+        assert "no certificate" not in str(told)
+        if told.capacity_bits is not None and rule.power.valid:
+            assert told.information_gain_bits <= told.capacity_bits + 1e-9
+        if told.bound_bits is None:
+            assert held.channel.dim > 1
+            assert told.bound_note
+            assert "certified" not in str(told)
+            continue
+        assert "certified" in str(told)
+        assert best - told.information_gain_bits <= told.bound_bits + 1e-9
+        if told.lost_bits is not None:
+            assert told.lost_bits <= told.bound_bits + 1e-9
+        if told.transport_bound_bits is not None:
+            assert told.bound_bits <= told.transport_bound_bits
+
+
+def test_information_about_predictions_is_that_of_the_effective_channel():
+    """By quadrature: N(k m, k^2 s^2 R^2) through a logistic channel, at its own budget."""
+    held = BELIEFS["two classes"]
+    rule = APM(PoolMaxPower(), message=Predictions(POOL[:4], weighted=False))
+    laws = held.push(POOL)
+    variance, targets = laws.total_variance, held.push(POOL[:4]).total_variance
+    cross = POOL @ np.asarray(held.posterior.covariance) @ POOL[:4].T
+    share = (cross**2 / np.outer(variance, targets)).mean(axis=1)
+    k = 1 / np.sqrt(1 + np.pi / 8 * variance * (1 - share))
+    power = np.max(k**2 * (laws.mean**2 + variance * share))
+    gains = [
+        mutual_information(Logistic(), Gaussian(m, v)).bits
+        for m, v in zip(k * laws.mean, k**2 * variance * share)
+    ]
+    told = rule.explain(held, POOL, 5)
+    assert told.power == pytest.approx(power, rel=1e-9)
+    assert told.information_gain_bits == pytest.approx(gains[5], abs=1e-9)
+    assert told.lost_bits == pytest.approx(max(gains) - gains[5], abs=1e-9)
+    assert told.capacity_bits == pytest.approx(binary_capacity_bits(power), abs=1e-9)
+    assert told.message == "the predictions at 4 targets"
+
+
+def test_a_budget_that_candidates_exceed_still_leaves_a_valid_bound():
     belief = given_belief(MEAN, COVARIANCE)
-    told, matched = (kind.explain(belief, X, 1) for kind in (MaxVariance(), APM(PoolMaxPower())))
-    assert told.power == matched.power
-    assert told.exploration == matched.exploration
+    told = APM(FixedPower(0.5)).explain(belief, X, 0)
+    largest = np.max((X @ MEAN) ** 2 + np.einsum("ni,ij,nj->n", X, COVARIANCE, X))
+    assert told.power == 0.5
+    assert told.information_gain_bits is not None
+    limit = binary_capacity_bits(largest) - told.information_gain_bits
+    assert told.bound_bits == pytest.approx(limit, abs=1e-8)
+    assert told.transport_bound_bits is None
+
+
+def test_a_rule_without_a_budget_has_no_numbers_of_another_rule():
+    belief = given_belief(MEAN, COVARIANCE)
+    told = MaxVariance().explain(belief, X, 1)
     assert told.score == pytest.approx(X[1] @ COVARIANCE @ X[1])
+    assert told.terms == {"score": told.score}
+    assert (told.power, told.capacity_bits, told.exploitation, told.exploration) == (None,) * 4
+    assert "budget: none" in str(told)
+    assert told.bound_bits is not None
 
 
-def test_a_contested_pair_has_its_own_budget_and_no_certificate():
-    rows = np.random.default_rng(1).normal(size=(8, 2))
-    belief = Belief(Bohning(3, 0.5).fit(rows[:6], np.arange(6) % 3))
-    told = APM(PoolMaxPower(), channel=ContestedPair()).explain(belief, rows, 0)
-    assert told.bound_bits is None
-    assert "looks through" in told.bound_note
-    assert told.exploitation + told.exploration == pytest.approx(-told.score, rel=1e-9)
-    assert told.capacity_bits == pytest.approx(binary_capacity_bits(told.power), abs=1e-9)
+@pytest.mark.parametrize("kind", [APMExploit, APMExplore])
+def test_each_half_is_explained_by_itself(kind):
+    belief = given_belief(MEAN, COVARIANCE)
+    told = kind(PoolMaxPower()).explain(belief, X, 1)
+    assert sum(told.terms.values()) == pytest.approx(told.score, rel=1e-12)
+    assert told.terms["exploration" if kind is APMExploit else "exploitation"] == 0
+
+
+def test_text_says_who_leads():
+    belief = given_belief(MEAN, COVARIANCE)
+    rule = APM(PoolMaxPower())
+    first, second = rule.select(belief, X, n=2).tolist()
+    assert f"leads candidate {rule.explain(belief, X, first).runner_up} by" in str(
+        rule.explain(belief, X, first)
+    )
+    assert f"is behind candidate {first} by" in str(rule.explain(belief, X, second))
 
 
 def test_the_loss_in_several_dimensions_is_left_out():
     belief, rows = three_classes()
     told = APM(PoolMaxPower()).explain(belief, rows, 3)
     assert told.lost_bits is None
-    assert told.exploitation + told.exploration == pytest.approx(-told.score, rel=1e-6)
+    assert told.bound_bits is None
+    assert "estimate" in told.bound_note
+    assert sum(told.terms.values()) == pytest.approx(told.score, rel=1e-6)
 
 
 @pytest.mark.parametrize("index", [4, -1, 1.0, True])
