@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from apm.cli.capacity import capacity_command
+from apm.cli.console import EXIT_CODES
 from apm.cli.demo import demo_command
 from apm.cli.studies import datasets_command, reproduce_command, study_command
 
@@ -14,6 +15,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Active learning as feedback channel coding: capacities with proof, and APM selection.",
+    epilog=EXIT_CODES,
 )
 app.command("capacity")(capacity_command)
 app.command("demo")(demo_command)

@@ -10,10 +10,12 @@ import numpy as np
 import typer
 
 from apm.cli.channel import CHANNELS, parse_channel
-from apm.cli.console import console, saved, told
+from apm.cli.console import console, picture_path, saved, told
+from channelcode._validation import integer
 from channelcode.errors import InvalidArgument, NotConverged
 
 ATOMS_SHOWN = 20
+MOST_POINTS = 100_000
 NAMES = ", ".join(form for form, _ in CHANNELS.values())
 
 
@@ -32,8 +34,11 @@ def capacity_command(
 
     with told():
         law = parse_channel(channel)
+        drawn = Path("capacity-curve.png") if curve and plot is None and not as_json else plot
+        if drawn is not None:
+            drawn = picture_path(drawn)  # before the work
         if curve:
-            _curve(law, power, peak, points, plot or Path("capacity-curve.png"))
+            _curve(law, power, peak, points, drawn, as_json)
             return
         constraint: Any = Unconstrained()
         if power is not None:
@@ -47,31 +52,58 @@ def capacity_command(
                 _show(error.result)
             raise
         if as_json:
-            console().print_json(json.dumps(_as_dict(result)))
+            _print_json(_as_dict(result))
         else:
             _show(result)
-        if plot is not None:
+        if drawn is not None:
             from channelcode.plot import capacity as draw
 
-            saved(draw(result), plot)
+            saved(draw(result), drawn, aside=as_json)
 
 
-def _curve(law: Any, power: float | None, peak: float | None, points: int, path: Path) -> None:
+def _curve(
+    law: Any,
+    power: float | None,
+    peak: float | None,
+    points: int,
+    path: Path | None,
+    as_json: bool,
+) -> None:
     from channelcode import capacity_curve
-    from channelcode.plot import capacity_curve as draw
 
     if power is None or not 0 < power < np.inf:
         raise InvalidArgument("power", "must be the largest power of the curve", power)
     if peak is not None:
         raise InvalidArgument("peak", "cannot be combined with --curve", peak)
-    if points < 2:
-        raise InvalidArgument("points", "must be at least 2", points)
+    if integer("points", points, least=2) > MOST_POINTS:
+        raise InvalidArgument("points", f"must be at most {MOST_POINTS}", points)
     result = capacity_curve(law, np.linspace(power / points, power, points))
-    console().print(
-        f"{points} powers up to {power:g}: C rises from {result.bits[0]:.6g} to "
-        f"{result.bits[-1]:.9g} bits, every point proved to {np.max(result.gap):.1g} bits"
-    )
-    saved(draw(result), path)
+    if as_json:
+        names = ("powers", "bits", "lower", "upper", "gap", "multiplier")
+        told = {name: np.asarray(getattr(result, name)).tolist() for name in names}
+        _print_json({"channel": repr(law), **told})
+    else:
+        console().print(
+            f"{points} powers up to {power:g}: C rises from {result.bits[0]:.6g} to "
+            f"{result.bits[-1]:.9g} bits, every point proved to {np.max(result.gap):.1g} bits"
+        )
+    if path is not None:
+        from channelcode.plot import capacity_curve as draw
+
+        saved(draw(result), path, aside=as_json)
+
+
+def _print_json(content: Any) -> None:
+    console().print_json(json.dumps(_finite(content), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for infinity and NaN, which JSON cannot write."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _show(result: Any) -> None:

@@ -14,9 +14,14 @@ from channelcode.errors import InvalidArgument
 Numbers = list[float]
 
 
+LARGEST = 1000  # classes or trials: what a command can be asked for by a slip of the finger
+
+
 def _count(argument: str, numbers: Numbers) -> int:
-    if len(numbers) != 1 or numbers[0] != int(numbers[0]):
-        raise InvalidArgument(argument, "takes one whole number, as in softmax:5", numbers)
+    if len(numbers) != 1 or not numbers[0].is_integer():  # inf and NaN are none either
+        raise InvalidArgument(argument, f"takes one whole number, as in {argument}:5", numbers)
+    if numbers[0] > LARGEST:
+        raise InvalidArgument(argument, f"takes a number up to {LARGEST}", int(numbers[0]))
     return int(numbers[0])
 
 
@@ -93,9 +98,11 @@ def parse_channel(text: str) -> Channel:
 
 def _from_file(path: Path) -> DiscreteChannel:
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(path.read_bytes())
     except OSError as error:
         raise InvalidArgument("channel", "must name a readable file", str(error)) from None
+    except RecursionError:
+        raise InvalidArgument("channel", "must not be nested so deeply", str(path)) from None
     except ValueError as error:
         raise InvalidArgument("channel", f"must be valid JSON ({error})", str(path)) from None
     if isinstance(content, dict):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from channelcode.errors import ChannelCodeError
+from apm.storage import replacing
+from apm.storage.whole import named
+from channelcode.errors import ChannelCodeError, InvalidArgument
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130  # 130: what a shell expects after Ctrl-C
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 a file, a disk, memory or a worker failed; 2 an argument or a file's "
+    "content was refused, or a solver did not reach its tolerance; 130 stopped by Ctrl-C."
+)
+PICTURES = ("png", "svg", "pdf")
 
 
 @cache
@@ -27,23 +38,77 @@ def console() -> Any:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn the library's own errors into one line and exit code 2; others keep their traceback."""
+    """One line for what goes wrong, and an exit code: see `EXIT_CODES`. Bugs keep their traceback.
+
+    Output is flushed before the command counts as done: a full disk or a closed pipe is noticed.
+    """
     try:
-        yield
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as in `apm datasets | head -1`
+        _silence()
+        raise typer.Exit(FAILED) from None
     except ChannelCodeError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
+        _complain(error)
+        raise typer.Exit(REFUSED) from None
     except OSError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
+        _complain(error)
+        _silence()
+        raise typer.Exit(FAILED) from None
+    except MemoryError as error:
+        _complain(error or "not enough memory")
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        _complain("stopped")
+        raise typer.Exit(INTERRUPTED) from None
 
 
-def saved(figure: Any, path: Path) -> None:
-    """Write a figure, making its folder, and name it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:  # matplotlib's word for an unknown file ending
-        typer.echo(f"error: {path} cannot be drawn: {error}", err=True)
-        raise typer.Exit(2) from None
-    console().print(f"drawn to {path}")
+def saved(figure: Any, path: Path, *, aside: bool = False) -> None:
+    """Write a figure whole, and name the file; `aside` on standard error."""
+    place = picture_path(path)
+    with replacing(place) as file:
+        figure.savefig(file, dpi=150, format=place.suffix[1:])
+    if aside:
+        typer.echo(f"drawn to {place}", err=True)
+    else:
+        console().print(f"drawn to {place}")
+
+
+def picture_path(path: Path) -> Path:
+    """Where a picture will be written; refused before the work if that cannot be.
+
+    Without an ending it is a PNG. The folder is made.
+    """
+    if not path.name:
+        raise InvalidArgument("plot", "must name a file", str(path))
+    place = path if path.suffix else path.with_name(f"{path.name}.png")
+    if place.suffix[1:].lower() not in PICTURES:
+        raise InvalidArgument("plot", f"must end in one of {', '.join(PICTURES)}", str(path))
+    writable_folder(place.parent)
+    if os.path.lexists(place) and not place.is_file():
+        raise InvalidArgument("plot", "must be a file", str(place))
+    return place
+
+
+def writable_folder(folder: Path) -> None:
+    """Make a folder, and see that a file can be written in it."""
+    import tempfile
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with named(folder), tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _complain(error: object) -> None:
+    text = " ".join(str(error).split())  # one line
+    typer.echo(f"error: {text}", err=True)
+
+
+def _silence() -> None:
+    """Send what is left in the buffer nowhere, so that the end of the process does not fail too."""
+    with suppress(OSError, ValueError):
+        handle = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(handle, sys.stdout.fileno())
+        os.close(handle)

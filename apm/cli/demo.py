@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from apm.cli.console import console, saved, told
+from apm.cli.console import console, saved, told, writable_folder
 
 POWER = 4.0
 POOL_SIZE = 300
@@ -20,6 +20,7 @@ def demo_command(
 ) -> None:
     """Capacities with certificates, an APM run on a toy pool, and the paper in small."""
     with told():
+        writable_folder(out)
         _capacities(out)
         _selection(out)
         _experiments(out)

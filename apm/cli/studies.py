@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from apm.cli.console import console, told
-
-INTERRUPTED = 130  # what a shell expects of a command ended by Ctrl-C
+from apm.cli.console import INTERRUPTED, console, told
 
 
 def reproduce_command(
@@ -82,8 +80,9 @@ def datasets_command() -> None:
     """List the data sets by nickname."""
     from apm.studies import list_datasets
 
-    for name in list_datasets():
-        console().print(name)
+    with told():
+        for name in list_datasets():
+            console().print(name)
 
 
 @contextmanager

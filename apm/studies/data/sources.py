@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
 
 Table = tuple[Array, NDArray[np.str_]]
 DATA_VARIABLE = "APM_DATA"
@@ -19,8 +21,15 @@ DATA_VARIABLE = "APM_DATA"
 
 def data_directory(given: str | Path | None) -> Path | None:
     """The folder of UCI originals: the argument, else the environment variable APM_DATA."""
-    chosen = given if given is not None else os.environ.get(DATA_VARIABLE) or None
-    return None if chosen is None else Path(chosen)
+    named, chosen = "data_dir", given
+    if chosen is None:
+        named, chosen = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
+    if chosen is None:
+        return None
+    folder = Path(chosen)
+    if not folder.is_dir():
+        raise InvalidArgument(named, "must be a folder that is there", str(chosen))
+    return folder
 
 
 def from_directory(table: str, folder: Path | None) -> Table | None:
@@ -74,31 +83,58 @@ def from_openml(table: str) -> Table | None:
 
 
 def _label_last(paths: Iterable[Path], *, separator: str | None = None) -> Table:
-    cells = _cells(paths, separator)
-    return _numbers(row[:-1] for row in cells), np.array([row[-1] for row in cells])
+    return _table(paths, separator, label=-1, numbers=slice(None, -1))
 
 
 def _label_first(paths: Iterable[Path]) -> Table:
-    cells = _cells(paths, ",")
-    return _numbers(row[1:] for row in cells), np.array([row[0] for row in cells])
+    return _table(paths, ",", label=0, numbers=slice(1, None))
 
 
 def _label_second(paths: Iterable[Path]) -> Table:
-    cells = _cells(paths, ",")
-    return _numbers(row[2:] for row in cells), np.array([row[1] for row in cells])
+    return _table(paths, ",", label=1, numbers=slice(2, None))
 
 
-def _cells(paths: Iterable[Path], separator: str | None) -> list[list[str]]:
-    return [
-        [cell.strip() for cell in line.split(separator)]
-        for path in paths
-        for line in path.read_text(encoding="ascii").splitlines()
-        if line.strip()
-    ]
+def _table(paths: Iterable[Path], separator: str | None, *, label: int, numbers: slice) -> Table:
+    """The numbers and the labels of all lines; a bad line is an error that names it."""
+    values: list[list[float]] = []
+    labels: list[str] = []
+    for path in paths:
+        for number, line in enumerate(_text(path).splitlines(), start=1):
+            if not line.strip():
+                continue
+            cells = [cell.strip() for cell in line.split(separator)]
+            where = f"line {number} of {path}"
+            if len(cells) < 3:
+                raise InvalidArgument(where, "must have features and a label", line)
+            row = [_number(cell, where) for cell in cells[numbers]]
+            if values and len(row) != len(values[0]):
+                rule = f"must have {len(values[0])} features as the lines before"
+                raise InvalidArgument(where, rule, f"{len(row)} features")
+            values.append(row)
+            labels.append(cells[label])
+    if not values:
+        raise InvalidArgument("data file", "must have lines", [str(path) for path in paths])
+    return np.array(values), np.array(labels)
 
 
-def _numbers(rows: Iterable[list[str]]) -> Array:
-    return np.array([[float(cell) for cell in row] for row in rows])
+def _text(path: Path) -> str:
+    """The text of a file in UTF-8, without a byte order mark."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        where = f"line {line} of {path}"
+        raise InvalidArgument(where, "must be text in UTF-8", error.object[error.start]) from None
+
+
+def _number(cell: str, where: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        raise InvalidArgument(where, "must hold numbers", cell) from None
+    if not math.isfinite(value):
+        raise InvalidArgument(where, "must hold finite numbers", cell)
+    return value
 
 
 _ORIGINALS: dict[str, tuple[tuple[str, ...], Callable[[Iterable[Path]], Table]]] = {

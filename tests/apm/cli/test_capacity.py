@@ -68,7 +68,7 @@ def test_plots(tmp_path):
         (["--power", "nan"], "power"),
         (["--curve"], "power must be the largest power"),
         (["--curve", "--power", "4", "--points", "1"], "points must be at least 2"),
-        (["--power", "4", "--plot", "figure.xyz"], "cannot be drawn"),
+        (["--power", "4", "--plot", "figure.xyz"], "plot must end in one of png, svg, pdf"),
     ],
 )
 def test_mistakes_give_one_line_and_code_2(arguments, message, tmp_path, monkeypatch):

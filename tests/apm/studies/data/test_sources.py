@@ -36,11 +36,17 @@ def test_uci_originals_are_read(tmp_path: Path) -> None:
     assert load("wdbc", data_dir=tmp_path).source == "directory"
 
 
-def test_the_argument_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_argument_comes_before_the_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("APM_DATA", raising=False)
     assert data_directory(None) is None
-    monkeypatch.setenv("APM_DATA", "there")
-    assert data_directory(None) == Path("there")
-    assert data_directory("here") == Path("here")
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    monkeypatch.setenv("APM_DATA", str(there))
+    assert data_directory(None) == there
+    assert data_directory(str(here)) == here
     monkeypatch.setenv("APM_DATA", "")
     assert data_directory(None) is None
 
