@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from apm import Belief, Bohning, Laplace, VariationalLogistic
 from apm.adapters import APMClassifier
-from channelcode import InvalidArgument, Softmax
+from channelcode import InvalidArgument, Logistic, Probit, Softmax
 
 
 def softmax_laplace(num_classes):
@@ -28,10 +28,12 @@ def softmax_laplace(num_classes):
 
 
 # Posteriors of two classes are given as they are, posteriors of K classes as makers.
-QUICK = [APMClassifier()]
+QUICK = [APMClassifier(), APMClassifier(Laplace(Probit(), 1.0, intercept=True))]
 SLOW = [
     APMClassifier(Bohning),
+    APMClassifier(softmax_laplace),
     APMClassifier(VariationalLogistic(1.0, intercept=True)),
+    APMClassifier(Laplace(Logistic(), 1.0, intercept=True)),
 ]
 
 
@@ -84,7 +86,7 @@ def test_grid_search_in_two_processes(cancer):
 
 def test_calibration_clone_and_joblib(cancer):
     X, y = cancer
-    model = make_pipeline(StandardScaler(), APMClassifier(VariationalLogistic(1.0)))
+    model = make_pipeline(StandardScaler(), APMClassifier(Laplace(Probit(), 1.0)))
     assert CalibratedClassifierCV(clone(model), cv=2).fit(X, y).score(X, y) > 0.9
     model.fit(X, y)
     kept = io.BytesIO()
