@@ -25,6 +25,7 @@ from channelcode.errors import NotConverged
 
 MAX_STEPS = 500
 REFRESH = 12  # quasi-Newton steps after which a new factor is cheaper than more of them
+MORE = 24  # the same where steps are compiled
 TOLERANCE = 1e-9  # of the last step, relative to the weights; the error after it is far smaller
 NOISE = 4.0 * float(np.finfo(np.float64).eps)
 PROVED = 1e-7  # distance from the maximum, relative to the weights, that is let pass
@@ -130,6 +131,28 @@ class Curvature:
         back = (self._lever * shared[:, None]).T @ self._Z
         return own + self._own(back)
 
+    def descend(self, codes: Codes, V: Array) -> tuple[Array, int, bool]:
+        """Full quasi-Newton steps from V `(k, r)` around this factor, compiled.
+
+        Where they led, how many, and whether the last was small. They end early where a step does
+        not lower the loss: the caller goes on from there.
+        """
+        from apm._kernels.softmax_descent import descend
+
+        none = np.empty((0, 0))
+        roots = np.empty((0, 0, 0)) if self._dense is not None else self._roots
+        dense, joint = none, none
+        if self._dense is not None:
+            dense = self._dense[0]
+        else:
+            joint = self._joint[0]
+        VT = np.ascontiguousarray(V.T)
+        taken, small = descend(
+            np.ascontiguousarray(self._Z), np.ascontiguousarray(self._Z.T), codes, self._weights,
+            VT, self._lever, roots, joint, dense, MORE, 0.1 * TOLERANCE, STEEP, NOISE,
+        )  # fmt: skip
+        return np.ascontiguousarray(VT.T), taken, small
+
     def _own(self, gradient: Array) -> Array:
         """A_a^-1 g_a of every class, `(k, r)`."""
         half = np.matmul(self._roots, gradient[:, :, None])
@@ -181,6 +204,17 @@ def softmax_maximum(Z: Array, codes: Codes, weights: Array, start: Array) -> tup
         V = np.zeros_like(V)
         here = softmax_point(Z, codes, weights, V)
     curvature = Curvature(Z, weights, here.probability)
+    quick = 0
+    while quick < MAX_STEPS:
+        V, taken, small = curvature.descend(codes, V)
+        quick += taken
+        if taken:
+            here = softmax_point(Z, codes, weights, V)
+        if small and _is_close(Z, weights, V, here):
+            return V - V.mean(axis=0), quick
+        if small or not taken:
+            break
+        curvature = Curvature(Z, weights, here.probability)
     pairs: list[tuple[Array, Array, float]] = []
     sizes = np.abs(Z)
     for steps in range(1, MAX_STEPS + 1):
