@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from apm._inputs import Matrix, as_matrix, require_finite
 from apm.encoders import Encoder, Linear
 from apm.pool_forms import PoolForms
 from apm.posteriors import Bohning, Posterior
+from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
-from channelcode.channels import Channel, Softmax
+from channelcode.channels import Channel, Logistic, Probit, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool, ScaledPool
 from channelcode.measures.base import Immutable
@@ -137,16 +138,44 @@ class Belief(Immutable):
         return posterior.pool(arrays)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The probability of each label, averaged over the posterior: `(n, len(classes_))`.
+        """The probability of each label: `(n, len(classes_))`.
 
         Column y is for `posterior.classes_[y]`; while some classes have no name yet, the
-        probability is that among those which have. The averages are those of `output_proba`.
+        probability is that among those which have. With a channel input on the line it is the
+        average over the posterior (`output_proba`). In R^k it is that of the most probable
+        weights, exact to rounding: averages over a Gaussian in so many directions that no label
+        has tested say too little (`docs/posteriors.md` has the log losses).
 
         >>> from apm.posteriors import VariationalLogistic
         >>> Belief(VariationalLogistic(1.0)).predict_proba([[3.0, 4.0]])
         array([[0.5, 0.5]])
         """
-        return self._posterior.named_columns(self.output_proba(X))
+        if self._posterior.dim == 1:
+            return self._posterior.named_columns(self.output_proba(X))
+        return self._posterior.named_columns(self._channel.prob(self.mean_inputs(X)))
+
+    def mean_inputs(self, X: ArrayLike) -> Array:
+        """The mean channel input of every row: `(n,)` on the line, `(n, k)` in R^k."""
+        matrix = as_matrix(X, finite=False)
+        belief = self.sized(matrix)
+        with np.errstate(invalid="ignore", over="ignore"):
+            pieces = [belief.posterior.mean_inputs(part) for part in self._features(matrix)]
+        inputs = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        if not np.isfinite(inputs).all():
+            self._explain(matrix)
+        return inputs
+
+    def likeliest(self, X: ArrayLike) -> NDArray[np.intp]:
+        """The likeliest output of every row, `(n,)`, among those whose class was named or seen."""
+        certain = self._posterior.certain_outputs
+        if len(certain) == 1:
+            return np.full(len(as_matrix(X)), certain[0])
+        if type(self._channel) is Softmax:  # larger logit, larger probability
+            return certain[np.argmax(self.mean_inputs(X)[:, certain], axis=1)]
+        symmetric = type(self._channel) in (Logistic, Probit)
+        if symmetric and isinstance(self._posterior, ScalarGaussian):
+            return (self.mean_inputs(X) > 0).astype(np.intp)  # and so is the average
+        return certain[np.argmax(self.output_proba(X)[:, certain], axis=1)]
 
     def output_proba(self, X: ArrayLike) -> Array:
         """The probability of each channel output, averaged over the posterior: `(n, num_outputs)`.

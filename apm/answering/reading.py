@@ -79,7 +79,7 @@ class Reading(Recording):
         return np.array(self._setup.columns, dtype=object)
 
     def predict_proba(self, X: ArrayLike | None = None) -> Array:
-        """The probability of each label, averaged over the posterior, `(n, K)`; X: the pool.
+        """The probability of each label, `(n, K)`, of X or of the pool (`Belief.predict_proba`).
 
         A frame must have the columns of the pool, in the same order.
         """
@@ -95,5 +95,8 @@ class Reading(Recording):
         Only labels that were told, or named by `classes` of the posterior, are predicted; before
         the first of them, places in `classes_`.
         """
-        certain = self._state.belief.posterior.certain_outputs
-        return self.classes_[certain[np.argmax(self.predict_proba(X)[:, certain], axis=1)]]
+        state = self._state
+        if X is None:
+            return self.classes_[state.belief.likeliest(state.features)]
+        matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
+        return self.classes_[state.belief.likeliest(self._setup.encoder.encode(matrix))]

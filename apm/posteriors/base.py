@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_dense, as_row, as_weights
+from apm.posteriors.feature_covariance import times
 from apm.posteriors.labels import (
     Codes,
     Labels,
@@ -224,6 +225,18 @@ class Posterior(Stored):
         intercept = ", intercept=True" if self._intercept else ""
         prior = f"prior_precision={self._prior_precision:g}{intercept}"
         return f"{name}({self.channel!r}, {prior}; {seen})"
+
+    def mean_inputs(self, features: Any) -> Any:
+        """E l of every row of features `(n, p)`: `(n,)` on the line, `(n, k)` in R^k."""
+        self.require_features(features.shape[1])
+        inputs = times(features, np.atleast_2d(self.mean).T)
+        return inputs[:, 0] if self.dim == 1 else inputs
+
+    def require_features(self, count: int) -> None:
+        """Refuse a number of columns other than that of the labelled examples."""
+        self._known_design()
+        if count != self._num_features:
+            raise InvalidArgument("X", f"must have {self._num_features} features", count)
 
     def sized(self, num_features: int) -> Self:
         """This posterior, knowing its number of features; without data it is the prior."""

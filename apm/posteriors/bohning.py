@@ -9,7 +9,7 @@ import numpy as np
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariance import KroneckerCovariance
-from apm.posteriors.feature_covariance import FeatureCovariance, RankOne, times
+from apm.posteriors.feature_covariance import FeatureCovariance, RankOne
 from apm.posteriors.laplace import project_classes
 from apm.posteriors.softmax_maximum import softmax_maximum
 from channelcode._validation import Array, Seed, as_generator, integer, read_only
@@ -106,10 +106,6 @@ class Bohning(Posterior):
         """
         self._known_design()
         return self._solution.change
-
-    def mean_inputs(self, features: Matrix) -> Any:
-        """The centred mean logits, `(n, k)`, of features `(n, p)`."""
-        return times(features, self.mean.T)
 
     def leverage(self, features: Matrix) -> Any:
         """x'Bx of every row, `(n,)`: the logits' covariance is this times I - 11'/K."""

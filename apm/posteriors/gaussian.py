@@ -11,7 +11,6 @@ from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.feature_covariance import times
 from channelcode._validation import Array, Seed, as_generator, integer
-from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool, ScalarPool
 
 
@@ -43,10 +42,6 @@ class ScalarGaussian(Posterior):
     def summed_covariance(self) -> Array:
         return self.covariance
 
-    def mean_inputs(self, features: Matrix) -> Any:
-        """E l = <mean, phi> of every row, `(n,)`, for features `(n, p)`."""
-        return times(features, self.mean[:, None])[:, 0]
-
     def leverage(self, features: Matrix) -> Any:
         """Var l = x'Sigma x of every row, `(n,)`."""
         image = times(features, self.factor)
@@ -65,8 +60,7 @@ class ScalarGaussian(Posterior):
     def project(self, features: Matrix) -> tuple[Array, ...]:
         """The means `(n,)` and the variances `(n,)`, in the precision of the features."""
         count = features.shape[1]
-        if count != self.num_features:
-            raise InvalidArgument("X", f"must have {self.num_features} features", count)
+        self.require_features(count)
         mean, factor = self.mean, self.factor
         if features.dtype == np.float32:
             mean, factor = mean.astype(np.float32), factor.astype(np.float32)

@@ -270,10 +270,7 @@ def project_classes(
     posterior: Posterior, mean: Array, covariance: Covariance, features: Matrix
 ) -> tuple[Any, ...]:
     """Means `(n, k)` and the covariance's spread for features `(n, p)`."""
-    if features.shape[1] != posterior.num_features:
-        raise InvalidArgument(
-            "X", f"must have {posterior.num_features} features", features.shape[1]
-        )
+    posterior.require_features(features.shape[1])
     centre = times(features, mean.T)
     if isinstance(covariance, KroneckerCovariance):
         return centre, covariance.spread(features)

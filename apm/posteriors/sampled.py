@@ -119,8 +119,7 @@ class Sampled(Posterior):
 
     def project(self, features: Matrix) -> tuple[Array, ...]:
         count = features.shape[1]
-        if count != self.num_features:
-            raise InvalidArgument("X", f"must have {self.num_features} features", count)
+        self.require_features(count)
         samples = self.samples.astype(features.dtype, copy=False)
         inputs = features @ samples[:, :count].T
         if self.intercept:

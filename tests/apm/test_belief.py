@@ -19,7 +19,7 @@ from scipy.stats import norm
 from apm.belief import Belief
 from apm.encoders import Affine, FeatureMap, Linear
 from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
-from channelcode.channels import Logistic, Probit, Softmax
+from channelcode.channels import Logistic, Ordinal, Probit, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.information import mutual_information
 from channelcode.measures import EmpiricalPool, FullPool, ScalarPool, ScaledPool
@@ -198,7 +198,7 @@ def test_predictions_against_integration(channel: Any) -> None:
 def test_vector_predictions_against_sampling(rng: np.random.Generator) -> None:
     X, y = rng.standard_normal((12, 2)), np.arange(12) % 3
     belief = Belief(Laplace(Softmax(3), 0.5)).fit(X, y)
-    found = belief.predict_proba(X[:3])
+    found = belief.output_proba(X[:3])
     for law, row in zip(belief.push(X[:3]), found, strict=True):
         draws = Softmax(3).prob(law.sample(200_000, rng=rng))
         # four standard errors of the comparison sample, and the net's own error
@@ -249,4 +249,33 @@ def test_predictions_of_a_bohning_belief_agree_with_quasi_monte_carlo():
     laws = belief.push(X)
     slow = mutual_information(belief.channel, laws)
     # its error bar is for the information, a fraction of a per cent of a bit here
-    np.testing.assert_allclose(belief.predict_proba(X), slow.output, atol=2e-3)
+    np.testing.assert_allclose(belief.output_proba(X), slow.output, atol=2e-3)
+
+
+@pytest.mark.parametrize("posterior", [Bohning(3, 0.5), Laplace(Softmax(3), 0.5)], ids=repr)
+def test_users_are_given_the_probabilities_of_the_map(posterior, rng):
+    """In R^k: softmax regression's own probabilities, as scikit-learn's with C = 1 / precision."""
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = rng.standard_normal((40, 2)), rng.integers(0, 3, 40)
+    belief = Belief(posterior).fit(X, y)
+    other = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(belief.predict_proba(X), other.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(belief.likeliest(X), other.predict(X))
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(InvalidArgument, match="row 3, column 1"):
+        belief.predict_proba(broken)
+    with pytest.raises(InvalidArgument, match="2 features"):
+        belief.predict_proba(X[:, :1])
+
+
+def test_likeliest_is_the_argument_of_the_largest_probability(rng):
+    X = rng.standard_normal((50, 3))
+    for posterior in (VariationalLogistic(), Laplace(Probit()), Laplace(Ordinal([-1.0, 1.0]))):
+        codes = np.arange(12) % posterior.num_labels
+        belief = Belief(posterior).fit(X[:12], codes)
+        expected = np.argmax(belief.predict_proba(X), axis=1)
+        np.testing.assert_array_equal(belief.likeliest(X), expected)
+    one = Belief(Bohning(3)).fit(X[:2], [1, 1])
+    assert set(one.likeliest(X).tolist()) == {1}
