@@ -2,8 +2,8 @@
 
 Random labelled subsets of 20, 50 and 100, standardised features, an intercept, prior precision 1
 (scikit-learn's C = 1), up to 1,000 other rows to predict, the same splits for all. For two classes
-`VariationalLogistic`, for more `Bohning`; `averaged` is the mean over the posterior, `output_proba`,
-and `predict_proba` is what users are given. Classes without a label are left out for all.
+`VariationalLogistic`, for more `Bohning`; `averaged` is the mean over the posterior,
+`predict_proba` what users are given. Classes without a label are left out for all.
 """
 
 from __future__ import annotations
