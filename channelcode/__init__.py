@@ -69,7 +69,11 @@ from channelcode.measures import (
     gaussian_pool,
 )
 from channelcode.transport import (
+    EarthMover,
+    LowerBound,
     Nearest,
+    QuasiMonteCarlo,
+    SemiDual,
     TransportResult,
     bures_squared,
     dual_bound,
@@ -150,6 +154,10 @@ __all__ = [
     "dual_bound",
     "TransportResult",
     "Nearest",
+    "LowerBound",
+    "EarthMover",
+    "SemiDual",
+    "QuasiMonteCarlo",
     # what solvers prove, and errors
     "Certificate",
     "Status",

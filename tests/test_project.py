@@ -34,6 +34,7 @@ FAMILIES = (
     "channelcode/capacity/solvers",
     "channelcode/capacity/solvers/continuous",
     "channelcode/transport",
+    "channelcode/transport/solvers",
     "channelcode/feedback",
     "apm",
     "apm/encoders",

@@ -1,4 +1,4 @@
-"""Laguerre cells of a Gaussian in R^r, and damped Newton on the semi-dual over them."""
+"""Laguerre cells of a Gaussian in R^r, one coordinate exact and the others by a rule."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport_owen import upper_tail
-from channelcode._kernels.transport_plane import (
-    residual_of,
-    smallest,
-    solve_laplacian,
-)
-from channelcode._kernels.transport_slabs import slab_cells
 
-MAX_STEPS = 100
+SAME = 1e-26  # the squared distance below which atoms of size one are one: 1e-13 apart
 
 
 @kernel
@@ -104,108 +98,6 @@ def line_cells(
 
 
 @kernel
-def cells(
-    atoms: np.ndarray,
-    v: np.ndarray,
-    nodes: np.ndarray,
-    last: int,
-    step: float,
-    mass: np.ndarray,
-    hessian: np.ndarray,
-) -> float:
-    """`slab_cells` for a positive step, `line_cells` over the first nodes otherwise."""
-    if step > 0.0:
-        return slab_cells(atoms, v, step, mass, hessian)
-    return line_cells(atoms, v, nodes, 0, last, mass, hessian)
-
-
-@kernel
-def damped_newton(
-    atoms: np.ndarray,
-    weights: np.ndarray,
-    v: np.ndarray,
-    nodes: np.ndarray,
-    last: int,
-    tolerance: float,
-    mass: np.ndarray,
-    step_size: float,
-) -> tuple[float, float, int]:
-    """Damped Newton on the semi-dual over the first `last` nodes; returns rho, residual and steps.
-
-    With a positive `step_size` the cells are those of `slab_cells` (see `slab_nodes`), and `nodes`
-    is not read.
-    """
-    m = atoms.shape[0]
-    hessian = np.empty((m, m))
-    work = np.empty((m, m))
-    step = np.empty(m)
-    trial = np.empty(m)
-    total = cells(atoms, v, nodes, last, step_size, mass, hessian)
-    lowest = smallest(weights)
-    for _ in range(2 * m):
-        # A starved cell has no edge to move by: lower its v until it has at least half its mass.
-        starved = -1
-        for j in range(m):
-            if mass[j] < 0.01 * weights[j]:
-                starved = j
-        if starved < 0:
-            break
-        low = v[starved]
-        high = low
-        reach = 0.05
-        for _ in range(60):
-            if mass[starved] >= 0.5 * weights[starved]:
-                break
-            high = low
-            low -= reach
-            reach *= 2.0
-            v[starved] = low
-            cells(atoms, v, nodes, last, step_size, mass, hessian)
-        for _ in range(12):
-            if mass[starved] <= weights[starved]:
-                break
-            v[starved] = 0.5 * (low + high)
-            cells(atoms, v, nodes, last, step_size, mass, hessian)
-            if mass[starved] >= 0.5 * weights[starved]:
-                low = v[starved]
-            else:
-                high = v[starved]
-                mass[starved] = 1.0
-        v[starved] = low
-        total = cells(atoms, v, nodes, last, step_size, mass, hessian)
-    residual = residual_of(mass, weights)
-    floor = 0.5 * min(smallest(mass), lowest)
-    steps = 0
-    while residual > tolerance and steps < MAX_STEPS:
-        steps += 1
-        for j in range(m):
-            step[j] = mass[j] - weights[j]
-        if not solve_laplacian(hessian, step, work):
-            break
-        size = 1.0
-        moved = False
-        for _ in range(30):
-            for j in range(m):
-                trial[j] = v[j] + size * step[j]
-            total = cells(atoms, trial, nodes, last, step_size, mass, hessian)
-            worst = residual_of(mass, weights)
-            if smallest(mass) > floor and worst <= (1.0 - 0.5 * size) * residual:
-                moved = True
-                break
-            size *= 0.5
-        if not moved:
-            total = cells(atoms, v, nodes, last, step_size, mass, hessian)
-            break
-        residual = worst
-        for j in range(m):
-            v[j] = trial[j]
-    rho = total
-    for j in range(m):
-        rho += v[j] * weights[j]
-    return rho, residual, steps
-
-
-@kernel
 def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> int:
     """Move the atoms that differ to the front, with their weights; coinciding ones are merged."""
     m, r = atoms.shape
@@ -216,7 +108,7 @@ def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> in
             apart = 0.0
             for d in range(r):
                 apart += (atoms[j, d] - atoms[k, d]) ** 2
-            if apart <= 1e-20:
+            if apart <= SAME:
                 group[j] = k
                 weights[k] += weights[j]
                 break
@@ -227,3 +119,19 @@ def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> in
             weights[kept] = weights[j]
             kept += 1
     return kept
+
+
+@kernel
+def first_potential(atoms: np.ndarray, quantile: np.ndarray, v: np.ndarray) -> None:
+    """Voronoi cells for atoms in the bulk of the mass, half-spaces of the right mass beyond.
+
+    The Voronoi cell of an atom holds the atom itself, so within the bulk none is empty;
+    `quantile (m,)` is that of each weight, from above.
+    """
+    for j in range(atoms.shape[0]):
+        square = 0.0
+        for d in range(atoms.shape[1]):
+            square += atoms[j, d] * atoms[j, d]
+        v[j] = 0.5 * square
+        if square > 4.0:
+            v[j] = min(v[j], math.sqrt(square) * quantile[j])

@@ -23,29 +23,29 @@ def settle_pool(
     near: np.ndarray,
     near_cell: np.ndarray,
     excess_gap: np.ndarray,
-    value: np.ndarray,
     entries: np.ndarray,
     amount: np.ndarray,
 ) -> None:
     """Move mass along shortest paths between cells until no cell has an excess or a lack.
 
     The assignment must be optimal for its own masses (each point in its best cell for `v`).
-    Shortest paths keep it optimal, so the end is the exact plan. Of the points that `approach_pool`
-    left in `near`, those with an `excess_gap` of at most `margin` may move. `value (n,)` gains
-    their correlation; -inf marks a candidate that ran out of moves, room or paths.
+    Shortest paths keep it optimal, so the end is the exact plan, unless moves, room or paths run
+    out (`judge_samples` will tell). Of the points that `approach_pool` left in `near`, those with
+    an `excess_gap` of at most `margin` may move.
 
     Equal masses go first in whole points, to the weights rounded to whole points, so that only the
-    last moves split a point: `later (m,)` is that rounding, NaN for unequal masses. The plan of the
-    last candidate is left in the rows `1..` of `entries (r, 2)` (point and cell; their number in
-    the first row) and in `amount (r,)`.
+    last moves split a point: `later (m,)` is that rounding, NaN for unequal masses. The points that
+    may have moved are left in the rows `1..` of `entries (n, r, 2)` (point and cell; their number
+    in the first row) and in `amount (n, r)`.
     """
     candidates, m, n = scores.shape
-    room = amount.shape[0]
+    room = amount.shape[1]
     even = later[0] == later[0]
     prices = np.empty((room, m))
     squares = np.empty((m, m))
-    entry = np.empty((m + 1, m), dtype=np.int64)
+    entry = np.empty((m + 2, m), dtype=np.int64)
     parent = entry[m]
+    done = entry[m + 1]
     rows = np.empty((2, m))
     excess = rows[0]
     distance = rows[1]
@@ -59,17 +59,17 @@ def settle_pool(
                 squares[j, k] = math.inf
                 entry[j, k] = -1
         size = 1
-        total = value[c]
+        items = entries[c]
+        parts = amount[c]
         for e in range(near[c, 0]):
             i = near[c, 1 + e]
             j = near_cell[c, e]
             here = scores[c, j, i]
             if excess_gap[c, e] > margin:
-                total += mass[i] * here
                 continue
-            entries[size, 0] = i
-            entries[size, 1] = j
-            amount[size] = mass[i]
+            items[size, 0] = i
+            items[size, 1] = j
+            parts[size] = mass[i]
             for k in range(m):
                 prices[size, k] = scores[c, k, i]
                 if here - scores[c, k, i] < squares[j, k] and k != j:
@@ -77,31 +77,30 @@ def settle_pool(
                     entry[j, k] = size
             size += 1
         whole_points = even
-        solved = False
         for _ in range(64 * (n + m)):
             lack = 0.0
             surplus = 0.0
             for j in range(m):
                 parent[j] = -1
+                done[j] = 0
                 distance[j] = 0.0 if excess[j] > MASS_TOLERANCE else math.inf
                 lack = max(lack, -excess[j])
                 surplus = max(surplus, excess[j])
             if lack <= MASS_TOLERANCE or surplus <= MASS_TOLERANCE:
                 if not whole_points:
-                    solved = True
                     break
                 whole_points = False
                 for j in range(m):
                     excess[j] += later[j]
                 continue
-            # Dijkstra; a cell that is done has -1 - distance.
+            # Dijkstra over the cells.
             sink = -1
             far = 0.0
             for _ in range(m):
                 j = -1
                 far = math.inf
                 for k in range(m):
-                    if 0.0 <= distance[k] < far:
+                    if done[k] == 0 and distance[k] < far:
                         far = distance[k]
                         j = k
                 if j < 0:
@@ -109,9 +108,9 @@ def settle_pool(
                 if excess[j] < -MASS_TOLERANCE:
                     sink = j
                     break
-                distance[j] = -1.0 - far
+                done[j] = 1
                 for k in range(m):
-                    if distance[k] >= 0.0 and entry[j, k] >= 0:
+                    if done[k] == 0 and entry[j, k] >= 0:
                         longer = far + max(squares[j, k] + v[c, k] - v[c, j], 0.0)
                         if longer < distance[k]:
                             distance[k] = longer
@@ -121,26 +120,26 @@ def settle_pool(
             moved = -excess[sink]
             k = sink
             while parent[k] >= 0:
-                moved = min(moved, amount[entry[parent[k], k]])
+                moved = min(moved, parts[entry[parent[k], k]])
                 k = parent[k]
             moved = min(moved, excess[k])
             excess[k] -= moved
             excess[sink] += moved
             for j in range(m):
-                v[c, j] -= far if distance[j] >= 0.0 else -1.0 - distance[j]
+                v[c, j] -= distance[j] if done[j] == 1 else far
             k = sink
             while parent[k] >= 0:
                 j = parent[k]
                 e = entry[j, k]
-                if amount[e] - moved > MASS_TOLERANCE:
-                    amount[e] -= moved
-                    amount[size] = moved
-                    entries[size, 0] = entries[e, 0]
+                if parts[e] - moved > MASS_TOLERANCE:
+                    parts[e] -= moved
+                    parts[size] = moved
+                    items[size, 0] = items[e, 0]
                     for l in range(m):
                         prices[size, l] = prices[e, l]
                     e = size
                     size += 1
-                entries[e, 1] = k
+                items[e, 1] = k
                 # The next cheapest of cell j where this entry was it.
                 for l in range(m):
                     if entry[j, l] == e:
@@ -148,7 +147,7 @@ def settle_pool(
                         chosen = -1
                         for other in range(1, size):
                             price = prices[other, j] - prices[other, l]
-                            price = price if entries[other, 1] == j else math.inf
+                            price = price if items[other, 1] == j else math.inf
                             chosen = other if price < least else chosen
                             least = min(price, least)
                         squares[j, l] = least
@@ -159,19 +158,31 @@ def settle_pool(
                         squares[k, l] = price
                         entry[k, l] = e
                 k = j
-        for e in range(1, size):
-            total += amount[e] * prices[e, entries[e, 1]]
-        value[c] = total if solved else -math.inf
-        entries[0, 0] = size - 1
+        items[0, 0] = size - 1
 
 
 @kernel
-def semidual_pool(
-    scores: np.ndarray, mass: np.ndarray, weights: np.ndarray, v: np.ndarray, value: np.ndarray
+def judge_samples(
+    scores: np.ndarray,
+    mass: np.ndarray,
+    weights: np.ndarray,
+    v: np.ndarray,
+    cells: np.ndarray,
+    entries: np.ndarray,
+    amount: np.ndarray,
+    primal: np.ndarray,
+    dual: np.ndarray,
 ) -> None:
-    """E max_j (score_j - v_j) + w'v: at least the largest correlation, whatever `v (n, m)`."""
+    """What a plan and a potential prove: `primal <= max E<X,T> <= dual`, each `(n,)`.
+
+    `dual = E max_j (score_j - v_j) + w'v`, whatever `v (n, m)`. The plan takes each point to its
+    cell, but those in `entries` as they say; what its marginals lack or exceed is charged with
+    twice the largest score.
+    """
     candidates, m, n = scores.shape
     best = np.empty(n)
+    open_mass = np.empty(n)
+    filled = np.empty(m)
     for c in range(candidates):
         level = v[c, 0]
         for i in range(n):
@@ -189,4 +200,31 @@ def semidual_pool(
             even += mass[n - 1] * best[n - 1]
         for j in range(m):
             even += weights[j] * v[c, j]
-        value[c] = even + odd
+            filled[j] = 0.0
+        dual[c] = even + odd
+        for i in range(n):
+            open_mass[i] = mass[i]
+        for e in range(1, 1 + entries[c, 0, 0]):
+            open_mass[entries[c, e, 0]] = 0.0
+        value = 0.0
+        largest = 0.0
+        for i in range(n):
+            j = cells[c, i]
+            score = scores[c, j, i]
+            value += open_mass[i] * score
+            filled[j] += open_mass[i]
+            largest = max(largest, abs(score))
+        for e in range(1, 1 + entries[c, 0, 0]):
+            open_mass[entries[c, e, 0]] = mass[entries[c, e, 0]]
+        for e in range(1, 1 + entries[c, 0, 0]):
+            i = entries[c, e, 0]
+            j = entries[c, e, 1]
+            value += amount[c, e] * scores[c, j, i]
+            filled[j] += amount[c, e]
+            open_mass[i] -= amount[c, e]
+        wrong = 0.0
+        for j in range(m):
+            wrong += abs(filled[j] - weights[j])
+        for e in range(1, 1 + entries[c, 0, 0]):
+            wrong += abs(open_mass[entries[c, e, 0]])
+        primal[c] = value - 2.0 * wrong * largest

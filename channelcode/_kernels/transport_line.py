@@ -11,12 +11,17 @@ from channelcode._kernels.jit import kernel
 
 @kernel
 def gaussian_line(
-    mean: np.ndarray, variance: np.ndarray, centre: float, constant: float, rest: float
+    mean: np.ndarray,
+    variance: np.ndarray,
+    centre: float,
+    offset: float,
+    constant: float,
+    rest: float,
 ) -> np.ndarray:
-    """(mean - centre)^2 + (sqrt(variance) - constant)^2 + rest, `(n,)`."""
+    """(mean - centre - offset)^2 + (sqrt(variance) - constant)^2 + rest, `(n,)`."""
     out = np.empty(mean.shape[0])
     for c in range(mean.shape[0]):
-        shift = mean[c] - centre
+        shift = (mean[c] - centre) - offset
         spread = math.sqrt(variance[c]) - constant
         out[c] = shift * shift + spread * spread + rest
     return out

@@ -1,4 +1,4 @@
-"""Laguerre cells of a standard Gaussian in the plane: exact masses, and Newton's method."""
+"""Laguerre cells of a standard Gaussian in the plane: exact masses, moments and edges."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport_cells import first_potential
+from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
 from channelcode._kernels.transport_owen import upper_tail, wedge
-
-MASS_TOLERANCE = 1e-13  # stop when every cell has its mass; a few times rounding
-MAX_STEPS = 100
-ROUNDING = 2e-15  # a variance left below this part of the given one is the rounding of S
+from channelcode._kernels.transport_repair import repair_loss
 
 
 @kernel
@@ -56,9 +55,14 @@ def cell_edges(
                     continue
                 ex = atoms[l, 0] - atoms[j, 0]
                 ey = atoms[l, 1] - atoms[j, 1]
-                slope = nx * ey - ny * ex
                 along = nx * ex + ny * ey
                 room = v[l] - v[j] - h * along
+                if along > 0.5 * length:
+                    # Differences from the nearer end keep their digits when atoms nearly coincide.
+                    ex = atoms[l, 0] - atoms[k, 0]
+                    ey = atoms[l, 1] - atoms[k, 1]
+                    room = v[l] - v[k] - h * (nx * ex + ny * ey)
+                slope = nx * ey - ny * ex
                 if slope > 0.0:
                     right = min(right, room / slope)
                 elif slope < 0.0:
@@ -105,251 +109,64 @@ def _shadows(along: float, length: float, l: int, j: int, k: int) -> bool:
 
 
 @kernel
-def solve_laplacian(hessian: np.ndarray, right: np.ndarray, work: np.ndarray) -> bool:
-    """Solve `hessian @ x = right` in place with x[-1] = 0 (a Laplacian); False if singular."""
-    m = hessian.shape[0]
-    n = m - 1
-    for i in range(n):
-        for j in range(i + 1):
-            total = hessian[i, j]
-            for l in range(j):
-                total -= work[i, l] * work[j, l]
-            if i == j:
-                if not total > 1e-300:
-                    return False
-                work[i, i] = math.sqrt(total)
-            else:
-                work[i, j] = total / work[j, j]
-    for i in range(n):
-        total = right[i]
-        for l in range(i):
-            total -= work[i, l] * right[l]
-        right[i] = total / work[i, i]
-    for i in range(n - 1, -1, -1):
-        total = right[i]
-        for l in range(i + 1, n):
-            total -= work[l, i] * right[l]
-        right[i] = total / work[i, i]
-    right[m - 1] = 0.0
-    return True
-
-
-@kernel
-def residual_of(mass: np.ndarray, weights: np.ndarray) -> float:
-    """max_j |mass_j - weights_j|."""
-    worst = 0.0
-    for j in range(mass.shape[0]):
-        worst = max(worst, abs(mass[j] - weights[j]))
-    return worst
-
-
-@kernel
-def smallest(values: np.ndarray) -> float:
-    """min_j values_j."""
-    least = values[0]
-    for j in range(1, values.shape[0]):
-        least = min(least, values[j])
-    return least
-
-
-@kernel
-def feed_starved(
+def plane_pool(
     atoms: np.ndarray,
     weights: np.ndarray,
-    v: np.ndarray,
-    mass: np.ndarray,
-    moment: np.ndarray,
-    hessian: np.ndarray,
-) -> float:
-    """Lower v_j of each cell with less than a tenth of its mass until it has half of it."""
-    m = weights.shape[0]
-    total = cell_edges(atoms, v, mass, moment, hessian)
-    for _ in range(3):
-        fed = False
-        for j in range(m):
-            if mass[j] >= 0.1 * weights[j]:
-                continue
-            fed = True
-            high = v[j]
-            step = 0.1
-            low = high - step
-            for _ in range(60):
-                v[j] = low
-                cell_edges(atoms, v, mass, moment, hessian)
-                if mass[j] >= 0.5 * weights[j]:
-                    break
-                high = low
-                step *= 2.0
-                low -= step
-            for _ in range(80):
-                if mass[j] <= weights[j]:
-                    break
-                v[j] = 0.5 * (low + high)
-                total = cell_edges(atoms, v, mass, moment, hessian)
-                if mass[j] >= 0.5 * weights[j]:
-                    low = v[j]
-                else:
-                    high = v[j]
-                    mass[j] = 1.0
-            v[j] = low
-            total = cell_edges(atoms, v, mass, moment, hessian)
-        if not fed:
-            break
-    return total
+    quantile: np.ndarray,
+    goal: float,
+    ordered: bool,
+    warm: bool,
+    potentials: np.ndarray,
+) -> np.ndarray:
+    """Potentials `(n, m)` for each row of `atoms (n, m, 2)`, of weighted size about one; the steps.
 
-
-@kernel
-def repair_loss(
-    atoms: np.ndarray, weights: np.ndarray, v: np.ndarray, mass: np.ndarray, moment: np.ndarray
-) -> float:
-    """Dual value minus the value of a feasible coupling near the cells: the gap of `v` in rho.
-
-    A cell with too much mass gives a random part of it to the atoms that lack mass, first to the
-    one where that costs least: `<E[X|cell j], a_j - a_k> - (v_j - v_k)` for each unit, never
-    negative.
+    In an `ordered` pool each candidate is like the one before it and starts from its potential; a
+    `warm` one starts from the `potentials` given.
     """
-    m = weights.shape[0]
-    short = np.empty(m)
-    for j in range(m):
-        short[j] = weights[j] - mass[j]
-    gap = 0.0
-    for j in range(m):
-        while short[j] < 0.0:
-            chosen = -1
-            least = math.inf
-            for k in range(m):
-                if short[k] > 0.0:
-                    loss = moment[j, 0] * (atoms[j, 0] - atoms[k, 0])
-                    loss += moment[j, 1] * (atoms[j, 1] - atoms[k, 1])
-                    loss = loss / mass[j] - (v[j] - v[k])
-                    if loss < least:
-                        least = loss
-                        chosen = k
-            if chosen < 0:
-                break  # what is left is the rounding of the sums
-            part = min(-short[j], short[chosen])
-            gap += part * max(least, 0.0)
-            short[j] += part
-            short[chosen] -= part
-    return gap
-
-
-@kernel
-def plane_newton(
-    atoms: np.ndarray, weights: np.ndarray, v: np.ndarray
-) -> tuple[float, float, float, int]:
-    """Damped Newton on the semi-dual for atoms `(m, 2)` of size about one; `v (m,)` is the start.
-
-    Returns rho, its gap, the residual of the masses, and the steps; `v` holds the potential. Steps
-    keep every cell alive and lower the residual (Kitagawa, Merigot, Thibert), which converges from
-    any start whose cells have mass.
-    """
-    m = atoms.shape[0]
+    n, m, _ = atoms.shape
+    steps = np.zeros(n, dtype=np.int64)
     mass = np.empty(m)
     moment = np.empty((m, 2))
     hessian = np.empty((m, m))
     work = np.empty((m, m))
-    step = np.empty(m)
-    trial = np.empty(m)
-    total = cell_edges(atoms, v, mass, moment, hessian)
-    least = smallest(mass)
-    if least < 0.01 * smallest(weights):
-        voronoi_start(atoms, v)
-        total = feed_starved(atoms, weights, v, mass, moment, hessian)
-        least = smallest(mass)
-    residual = residual_of(mass, weights)
-    floor = 0.5 * min(least, smallest(weights))
-    steps = 0
-    while residual > MASS_TOLERANCE and steps < MAX_STEPS:
-        steps += 1
-        for j in range(m):
-            step[j] = mass[j] - weights[j]
-        if not solve_laplacian(hessian, step, work):
-            break
-        size = 1.0
-        moved = False
-        for _ in range(40):
-            for j in range(m):
-                trial[j] = v[j] + size * step[j]
-            total = cell_edges(atoms, trial, mass, moment, hessian)
-            worst = residual_of(mass, weights)
-            if smallest(mass) > floor and worst <= (1.0 - 0.5 * size) * residual:
-                moved = True
-                break
-            if residual < 1e-11 and size < 1.0:
-                break
-            size *= 0.5
-        if not moved:
-            total = cell_edges(atoms, v, mass, moment, hessian)
-            break
-        residual = worst
-        for j in range(m):
-            v[j] = trial[j]
-    gap = repair_loss(atoms, weights, v, mass, moment)
-    rho = total
-    for j in range(m):
-        rho += v[j] * (weights[j] - mass[j])
-    return rho, gap, residual, steps
-
-
-@kernel
-def voronoi_start(atoms: np.ndarray, v: np.ndarray) -> None:
-    """The potential of the atoms' Voronoi cells: each holds its own atom, so none is empty."""
-    for j in range(atoms.shape[0]):
-        v[j] = 0.5 * (atoms[j, 0] * atoms[j, 0] + atoms[j, 1] * atoms[j, 1])
-
-
-@kernel
-def plane_pool(
-    covariance: np.ndarray,
-    points: np.ndarray,
-    weights: np.ndarray,
-    potentials: np.ndarray,
-    ordered: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """rho, gap, residual and steps for each covariance `(n, 2, 2)`, target `points (m, 2)`.
-
-    `potentials` is `(n, m)` to receive the potentials, or `(0, m)`. A candidate whose covariance
-    has rank one or zero is left with a gap of infinity, for the line formula. In an `ordered` pool
-    each candidate is like the one before it and starts from its potential.
-    """
-    n = covariance.shape[0]
-    m = points.shape[0]
-    rho = np.zeros(n)
-    gap = np.zeros(n)
-    residual = np.zeros(n)
-    steps = np.zeros(n, dtype=np.int64)
-    atoms = np.empty((m, 2))
-    v = np.zeros(m)
+    rows = np.empty((3, m))
+    state = np.empty(STATE)
     for c in range(n):
-        if covariance[c, 0, 0] >= covariance[c, 1, 1]:
-            first, second = 0, 1
-        else:
-            first, second = 1, 0
-        l11 = math.sqrt(max(covariance[c, first, first], 0.0))
-        l21 = covariance[c, 0, 1] / l11 if l11 > 0.0 else 0.0
-        rest = covariance[c, second, second] - l21 * l21
-        if rest <= ROUNDING * covariance[c, second, second]:
-            gap[c] = math.inf
-            continue
-        l22 = math.sqrt(rest)
-        power = 0.0
-        for j in range(m):
-            atoms[j, 0] = l11 * points[j, first] + l21 * points[j, second]
-            atoms[j, 1] = l22 * points[j, second]
-            power += atoms[j, 0] * atoms[j, 0] + atoms[j, 1] * atoms[j, 1]
-        scale = math.sqrt(power / m)
-        for j in range(m):
-            atoms[j, 0] /= scale
-            atoms[j, 1] /= scale
-        if c == 0 or not ordered:
-            voronoi_start(atoms, v)
-        value, loss, worst, count = plane_newton(atoms, weights, v)
-        rho[c] = scale * value
-        gap[c] = scale * loss
-        residual[c] = worst
-        steps[c] = count
-        if potentials.shape[0] > 0:
+        v = potentials[c]
+        if not warm:
+            if ordered and c > 0:
+                for j in range(m):
+                    v[j] = potentials[c - 1, j]
+            else:
+                first_potential(atoms[c], quantile, v)
+        for i in range(STATE):
+            state[i] = 0.0
+        while True:
+            value = cell_edges(atoms[c], v, mass, moment, hessian)
             for j in range(m):
-                potentials[c, j] = scale * v[j]
-    return rho, gap, residual, steps
+                value += v[j] * (weights[j] - mass[j])
+            if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+                break
+        steps[c] = int(state[STEPS])
+    return steps
+
+
+@kernel
+def plane_judge(
+    atoms: np.ndarray, weights: np.ndarray, potentials: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Dual value of each potential `(n, m)`, at least rho, and what a coupling near it loses."""
+    n, m, _ = atoms.shape
+    dual = np.empty(n)
+    loss = np.empty(n)
+    mass = np.empty(m)
+    moment = np.empty((m, 2))
+    hessian = np.empty((m, m))
+    for c in range(n):
+        v = potentials[c]
+        value = cell_edges(atoms[c], v, mass, moment, hessian)
+        for j in range(m):
+            value += v[j] * (weights[j] - mass[j])
+        dual[c] = value
+        loss[c] = repair_loss(atoms[c], weights, v, mass, moment)
+    return dual, loss

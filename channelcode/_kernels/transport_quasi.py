@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import damped_newton, line_cells, merge_atoms
+from channelcode._kernels.transport_cells import first_potential, line_cells, merge_atoms
+from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
 
-MASS_TOLERANCE = 1e-11  # far below the error of the rule itself
+FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
 
 
 @kernel
@@ -33,7 +34,7 @@ def turn_apart(atoms: np.ndarray, directions: np.ndarray) -> None:
                     gap = atoms[j, d] - atoms[k, d]
                     along += directions[t, d] * gap
                     apart += gap * gap
-                if along * along < least * apart:
+                if apart > 0.0 and along * along < least * apart:
                     least = along * along / apart
             if least <= largest:
                 break
@@ -71,87 +72,126 @@ def sort_atoms(atoms: np.ndarray, order: np.ndarray) -> None:
 
 
 @kernel
-def quasi_pool(
-    factors: np.ndarray,
-    points: np.ndarray,
+def quasi_newton(
+    atoms: np.ndarray,
     weights: np.ndarray,
+    v: np.ndarray,
+    nodes: np.ndarray,
+    last: int,
+    goal: float,
+) -> int:
+    """Newton on the semi-dual over the first `last` nodes, for sorted atoms; returns the steps."""
+    m = atoms.shape[0]
+    mass = np.empty(m)
+    hessian = np.empty((m, m))
+    work = np.empty((m, m))
+    rows = np.empty((3, m))
+    state = np.zeros(STATE)
+    while True:
+        value = line_cells(atoms, v, nodes, 0, last, mass, hessian)
+        for j in range(m):
+            value += v[j] * weights[j]
+        if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+            return int(state[STEPS])
+
+
+@kernel
+def quasi_pool(
+    stack: np.ndarray,
+    weights: np.ndarray,
+    quantile: np.ndarray,
     nodes: np.ndarray,
     directions: np.ndarray,
     part: int,
+    goal: float,
     potentials: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """rho, residual of the masses and steps for each factor `(n, r, r)` of a covariance.
+) -> np.ndarray:
+    """Potentials `(n, m)` for each row of `stack (n, m, r)`, of weighted size about one; the steps.
 
-    Newton starts on the first `part` nodes and ends on all. `potentials (n or 0, m)` receives the
-    potentials.
+    Newton starts on the first `part` nodes and ends on all.
     """
-    n, r, _ = factors.shape
-    m = points.shape[0]
-    rho = np.zeros(n)
-    residual = np.zeros(n)
+    n, m, r = stack.shape
     steps = np.zeros(n, dtype=np.int64)
     all_atoms = np.empty((m, r))
     all_weights = np.empty(m)
     group = np.empty(m, dtype=np.int64)
     order = np.empty(m, dtype=np.int64)
+    place = np.empty(m, dtype=np.int64)
     for c in range(n):
-        power = 0.0
         for j in range(m):
             all_weights[j] = weights[j]
             for d in range(r):
-                total = 0.0
-                for e in range(r):
-                    total += factors[c, e, d] * points[j, e]
-                all_atoms[j, d] = total
-                power += total * total
-        scale = math.sqrt(power / m)
-        if scale == 0.0:
-            continue
-        for j in range(m):
-            for d in range(r):
-                all_atoms[j, d] /= scale
+                all_atoms[j, d] = stack[c, j, d]
         kept = merge_atoms(all_atoms, all_weights, group)
         if kept == 1:
+            for j in range(m):
+                potentials[c, j] = 0.0
             continue
         atoms = all_atoms[:kept].copy()
         turn_apart(atoms, directions)
         sort_atoms(atoms, order)
         shares = np.empty(kept)
+        tails = np.empty(kept)
         v = np.empty(kept)
-        mass = np.empty(kept)
         for j in range(kept):
             shares[j] = all_weights[order[j]]
-            v[j] = 0.0
-            for d in range(r):
-                v[j] += 0.5 * atoms[j, d] * atoms[j, d]
+            tails[j] = quantile[order[j]]
+            place[order[j]] = j
+        first_potential(atoms, tails, v)
         if part < nodes.shape[0]:
-            damped_newton(atoms, shares, v, nodes, part, 1e-7, mass, 0.0)
-        value, worst, count = damped_newton(
-            atoms, shares, v, nodes, nodes.shape[0], MASS_TOLERANCE, mass, 0.0
-        )
-        rho[c] = scale * value
-        residual[c] = worst
-        steps[c] = count
-        if potentials.shape[0] > 0:
-            for j in range(m):
-                for k in range(kept):
-                    if order[k] == group[j]:
-                        potentials[c, j] = scale * v[k]
-    return rho, residual, steps
+            quasi_newton(atoms, shares, v, nodes, part, FIRST_GOAL)
+        steps[c] = quasi_newton(atoms, shares, v, nodes, nodes.shape[0], goal)
+        for j in range(m):
+            potentials[c, j] = v[place[group[j]]]
+    return steps
 
 
 @kernel
-def replicate_values(
-    atoms: np.ndarray, v: np.ndarray, weights: np.ndarray, nodes: np.ndarray, values: np.ndarray
-) -> None:
-    """E max + w'v over equal stretches of the nodes: independent estimates of a bound on rho."""
-    m = atoms.shape[0]
+def quasi_judge(
+    stack: np.ndarray,
+    weights: np.ndarray,
+    potentials: np.ndarray,
+    nodes: np.ndarray,
+    directions: np.ndarray,
+    goal: float,
+    values: np.ndarray,
+) -> np.ndarray:
+    """Independent estimates of the dual values, `values (n, replicates)`, and losses `(n,)`.
+
+    Each replicate is an equal stretch of the nodes, which the potentials have not seen. The loss
+    is what the mean of the replicates exceeds the least dual value on the same nodes, that of a
+    coupling whose cells there have their masses.
+    """
+    n, m, r = stack.shape
+    loss = np.empty(n)
+    atoms = np.empty((m, r))
+    order = np.empty(m, dtype=np.int64)
+    shares = np.empty(m)
+    v = np.empty(m)
     mass = np.empty(m)
     hessian = np.empty((m, m))
-    length = nodes.shape[0] // values.shape[0]
-    constant = 0.0
-    for j in range(m):
-        constant += weights[j] * v[j]
-    for t in range(values.shape[0]):
-        total = line_cells(atoms, v, nodes, t * length, (t + 1) * length, mass, hessian)
-        values[t] = total + constant
+    replicates = values.shape[1]
+    length = nodes.shape[0] // replicates
+    for c in range(n):
+        for j in range(m):
+            for d in range(r):
+                atoms[j, d] = stack[c, j, d]
+        turn_apart(atoms, directions)
+        sort_atoms(atoms, order)
+        constant = 0.0
+        for j in range(m):
+            shares[j] = weights[order[j]]
+            v[j] = potentials[c, order[j]]
+            constant += shares[j] * v[j]
+        mean = 0.0
+        for t in range(replicates):
+            begin = t * length
+            total = line_cells(atoms, v, nodes, begin, begin + length, mass, hessian)
+            values[c, t] = total + constant
+            mean += values[c, t] / replicates
+        quasi_newton(atoms, shares, v, nodes, nodes.shape[0], goal)
+        least = line_cells(atoms, v, nodes, 0, nodes.shape[0], mass, hessian)
+        for j in range(m):
+            least += shares[j] * v[j]
+        loss[c] = abs(mean - least)
+    return loss

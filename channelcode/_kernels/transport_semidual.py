@@ -1,7 +1,8 @@
 """Weighted points to few atoms: damped Newton on the semi-dual, first on some points, then on all.
 
-A point's best cell j and its second best k are kept as one number, `SLOTS * j + k`: one select
-fewer in the innermost loop, and the index of what is known about the edge between the two.
+A point's best cell j and its second best k are kept as one number, `(j << bits) + k`: one select
+fewer in the innermost loop, and the index of what is known about the edge between the two. `bits`
+is the least number with room for all atoms (`bits_for`), so that any number of them fits.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_plane import solve_laplacian
+from channelcode._kernels.transport_newton import solve_laplacian
 
-SLOTS = 64  # the most atoms; a power of two
-SLOT_BITS = 6
 MAX_PASSES = 14  # over the points, in each of the three stages
 QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use
 FIRST_POINTS = 20  # for each atom, that the first stage looks at
@@ -32,15 +31,25 @@ WIDEST = 10.0  # unless they lie this much farther away
 RESERVE = 1.5  # the last stage sees this much farther than its points may move
 
 
+def bits_for(atoms: int) -> int:
+    """The number of bits that hold the number of any of `atoms` cells; at least one."""
+    return max(1, (atoms - 1).bit_length())
+
+
 @kernel
 def start_pool(
-    scores: np.ndarray, stride: int, v: np.ndarray, reach: np.ndarray, scale: np.ndarray
+    scores: np.ndarray,
+    stride: int,
+    bits: int,
+    v: np.ndarray,
+    reach: np.ndarray,
+    scale: np.ndarray,
 ) -> None:
     """First potentials `v (n, m)`, inverse half widths of the strips, scales of the scores `(n,)`.
 
     Looks at each second of the points that the first stage sees. The potential is that of the
     Voronoi cells of the whitened atoms, scaled into the bulk of the points. `scores (n, m, s)`,
-    `reach (n, SLOTS m)`.
+    `reach (n, m << bits)`.
     """
     candidates, m, n = scores.shape
     gram = np.empty((m, m))
@@ -76,13 +85,14 @@ def start_pool(
             v[c, j] += 0.5 * gram[j, j] / scale[c]
             for k in range(m):
                 apart = math.sqrt(max(gram[j, j] + gram[k, k] - 2.0 * gram[j, k], 0.0))
-                reach[c, SLOTS * j + k] = 1.0 / max(STRIP * apart, 1e-12 * scale[c])
+                reach[c, (j << bits) + k] = 1.0 / max(STRIP * apart, 1e-12 * scale[c])
 
 
 @kernel
 def rank_cells(
     scores: np.ndarray,
     size: int,
+    bits: int,
     v: np.ndarray,
     best: np.ndarray,
     second: np.ndarray,
@@ -90,12 +100,13 @@ def rank_cells(
 ) -> None:
     """For the first `size` points the best and second best of `scores[j] - v[j]`, and the pair."""
     m = scores.shape[0]
+    slots = 1 << bits
     level = v[0]
     other = v[1]
     for i in range(size):
         low = scores[0, i] - level
         value = scores[1, i] - other
-        pair[i] = SLOTS if value > low else 1
+        pair[i] = slots if value > low else 1
         best[i] = max(low, value)
         second[i] = min(low, value)
     for j in range(2, m):
@@ -105,8 +116,8 @@ def rank_cells(
             top = best[i]
             next_best = second[i]
             old = pair[i]
-            placed = ((old & -SLOTS) | j) if value > next_best else old
-            pair[i] = SLOTS * j + (old >> SLOT_BITS) if value > top else placed
+            placed = ((old & -slots) | j) if value > next_best else old
+            pair[i] = slots * j + (old >> bits) if value > top else placed
             best[i] = max(value, top)
             second[i] = max(next_best, min(top, value))
 
@@ -114,6 +125,7 @@ def rank_cells(
 @kernel
 def count_cells(
     size: int,
+    bits: int,
     mass: np.ndarray,
     reach: np.ndarray,
     best: np.ndarray,
@@ -127,11 +139,11 @@ def count_cells(
     """Masses of the cells, and densities of points at their edges, from the ranks of the points.
 
     A triangular window of half width `1 / reach` counts the points at an edge. Neighbours often
-    fall in one cell: four sets of counters `(4, SLOTS m)` keep their additions from waiting.
+    fall in one cell: four sets of counters `(4, m << bits)` keep their additions from waiting.
     """
     m = filled.shape[0]
     for j in range(m):
-        for k in range(SLOTS * j, SLOTS * j + m):
+        for k in range(j << bits, (j << bits) + m):
             for bank in range(4):
                 held[bank, k] = 0.0
                 edge[bank, k] = 0.0
@@ -143,7 +155,7 @@ def count_cells(
     for j in range(m):
         filled[j] = 0.0
         for k in range(m):
-            l = SLOTS * j + k
+            l = (j << bits) + k
             filled[j] += (held[0, l] + held[1, l]) + (held[2, l] + held[3, l])
             hessian[j, k] = reach[l] * ((edge[0, l] + edge[1, l]) + (edge[2, l] + edge[3, l]))
 
@@ -188,12 +200,12 @@ def approach_pool(
     mass: np.ndarray,
     weights: np.ndarray,
     stride: int,
+    bits: int,
     everywhere: bool,
     scale: np.ndarray,
     reach: np.ndarray,
     v: np.ndarray,
     filled: np.ndarray,
-    value: np.ndarray,
     near: np.ndarray,
     near_cell: np.ndarray,
     excess_gap: np.ndarray,
@@ -206,8 +218,7 @@ def approach_pool(
     the start and receives the best potential seen; `filled (n, m)` its masses. Row c of `near (n,
     1 + s)` has the number of points of the last stage, then the points; their cells go to
     `near_cell (n, s)` and `best - second` less what is near an edge to `excess_gap (n, s)`.
-    `value (n,)` is the correlation of the other points, and `cells (s,)` their cells, of the last
-    candidate.
+    `cells (n, s)` has the cells of all points.
     """
     candidates, m, n = scores.shape
     few = np.empty((m, n))
@@ -223,9 +234,9 @@ def approach_pool(
     squares = np.empty((2, m, m))
     hessian = squares[0]
     work = squares[1]
-    held = np.empty((4, SLOTS * m))
-    edge = np.empty((4, SLOTS * m))
-    allowed = np.empty(SLOTS * m)
+    held = np.empty((4, m << bits))
+    edge = np.empty((4, m << bits))
+    allowed = np.empty(m << bits)
     for c in range(candidates):
         at = v[c]
         total = filled[c]
@@ -251,25 +262,16 @@ def approach_pool(
                     load[i] = mass[i]
             else:
                 least = 0.0
-                correlation = 0.0
                 for j in range(m):
                     least = min(least, step[j])
-                    correlation += total[j] * base[j]
                     fixed[j] = total[j]
                 for j in range(m):
-                    for k in range(SLOTS * j, SLOTS * j + m):
+                    for k in range(j << bits, (j << bits) + m):
                         allowed[k] = step[j] - least + RESERVE * allowed[k]
                         strips[k] *= NARROWING
                 size = 0
-                odd = 0.0
-                for i in range(0, n - 1, 2):
-                    correlation += mass[i] * best[i]
-                    odd += mass[i + 1] * best[i + 1]
-                if n % 2 == 1:
-                    odd += mass[n - 1] * best[n - 1]
-                correlation += odd
                 for i in range(n):
-                    cells[i] = pair[i] >> SLOT_BITS
+                    cells[c, i] = pair[i] >> bits
                 for i in range(n):
                     near[c, 1 + size] = i
                     size += 1 if best[i] - second[i] <= allowed[pair[i]] else 0
@@ -277,9 +279,7 @@ def approach_pool(
                 for e in range(size):
                     i = near[c, 1 + e]
                     load[e] = mass[i]
-                    fixed[cells[i]] -= mass[i]
-                    correlation -= mass[i] * scores[c, cells[i], i]
-                value[c] = correlation
+                    fixed[cells[c, i]] -= mass[i]
                 for j in range(m):
                     for e in range(size):
                         few[j, e] = scores[c, j, near[c, 1 + e]]
@@ -294,8 +294,10 @@ def approach_pool(
             back = False
             while True:
                 passes += 1
-                rank_cells(table, size, at, best, second, pair)
-                count_cells(size, load, strips, best, second, pair, total, hessian, held, edge)
+                rank_cells(table, size, bits, at, best, second, pair)
+                count_cells(
+                    size, bits, load, strips, best, second, pair, total, hessian, held, edge
+                )
                 error = 0.0
                 starved = 0
                 for j in range(m):
@@ -333,10 +335,10 @@ def approach_pool(
                     for k in range(j):
                         rate = hessian[j, k] + hessian[k, j]
                         reached = max(wide, min(EDGE_POINTS / (n * rate), WIDEST * wide))
-                        allowed[SLOTS * j + k] = reached
-                        allowed[SLOTS * k + j] = reached
+                        allowed[(j << bits) + k] = reached
+                        allowed[(k << bits) + j] = reached
                         # A weak link between all cells keeps the system regular.
-                        rate += 1e-3 * grain * strips[SLOTS * j + k]
+                        rate += 1e-3 * grain * strips[(j << bits) + k]
                         hessian[j, k] = -rate
                         hessian[k, j] = -rate
                         hessian[j, j] += rate
@@ -345,10 +347,7 @@ def approach_pool(
                 if stage == 2 and ended:
                     break
                 length = 1.0
-                if not solve_laplacian(hessian, step, work):
-                    ended = True
-                    for j in range(m):
-                        step[j] = 0.0
+                solve_laplacian(hessian, step, work)
                 longest = 0.0
                 for j in range(m):
                     longest = max(longest, abs(step[j]))
@@ -360,23 +359,29 @@ def approach_pool(
                     break
             if stage == 2:
                 for e in range(size):
-                    near_cell[c, e] = pair[e] >> SLOT_BITS
+                    near_cell[c, e] = pair[e] >> bits
+                    cells[c, near[c, 1 + e]] = pair[e] >> bits
                     excess_gap[c, e] = best[e] - second[e] - allowed[pair[e]]
 
 
 @kernel
-def spread_pool(samples: np.ndarray, tile: np.ndarray, spread: np.ndarray) -> None:
-    """sum (x - c)^2 over each row of `samples (n, d)`, c repeating with the period of `tile`."""
-    period = tile.shape[0]
-    sums = np.empty(period)
-    for c in range(samples.shape[0]):
-        for t in range(period):
-            sums[t] = 0.0
-        for start in range(0, samples.shape[1], period):
-            stop = min(period, samples.shape[1] - start)
-            for t in range(stop):
-                away = samples[c, start + t] - tile[t]
-                sums[t] += away * away
+def spread_pool(
+    samples: np.ndarray,
+    mass: np.ndarray,
+    centre: np.ndarray,
+    offset: np.ndarray,
+    spread: np.ndarray,
+) -> None:
+    """sum_i mass_i |x_i - centre - offset|^2 for each row of `samples (n, s, k)`."""
+    candidates, n, k = samples.shape
+    sums = np.empty(k)
+    for c in range(candidates):
+        for d in range(k):
+            sums[d] = 0.0
+        for i in range(n):
+            for d in range(k):
+                away = (samples[c, i, d] - centre[d]) - offset[d]
+                sums[d] += mass[i] * away * away
         spread[c] = 0.0
-        for t in range(period):
-            spread[c] += sums[t]
+        for d in range(k):
+            spread[c] += sums[d]

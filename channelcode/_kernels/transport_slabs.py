@@ -10,7 +10,7 @@ from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport_plane import cell_edges
 
 REACH = 7.5  # of the slabs, in deviations: the mass beyond is 6e-14
-MOST_CORNERS = 60  # a target with more corners in reach is cut at the first of them only
+MOST_CORNERS = 240  # a target with more corners in reach is cut at the first of them only
 MOST_CROSSINGS = 60
 MOST_NODES = 14 * (MOST_CORNERS + MOST_CROSSINGS + 60)
 NARROW = 0.6  # a crossing of fewer deviations gets panels of its own
@@ -187,32 +187,42 @@ def slab_nodes(
 
 @kernel
 def slab_cells(
-    atoms: np.ndarray, v: np.ndarray, step: float, mass: np.ndarray, hessian: np.ndarray
+    atoms: np.ndarray,
+    v: np.ndarray,
+    step: float,
+    mass: np.ndarray,
+    hessian: np.ndarray,
+    moment: np.ndarray,
 ) -> float:
-    """Masses and mass derivatives of the cells in R^3; returns E max.
+    """Masses, mass derivatives and moments `(m, 3)` of the cells in R^3; returns E max.
 
     Exact cells in planes of constant third coordinate, a quadrature rule across them.
     """
     m = atoms.shape[0]
     level = np.empty(m)
     part = np.empty(m)
-    moment = np.empty((m, 2))
+    flat = np.empty((m, 2))
     slope = np.empty((m, m))
     nodes = np.empty(MOST_NODES)
     shares = np.empty(MOST_NODES)
     count = slab_nodes(atoms, v, step, nodes, shares)
     for j in range(m):
         mass[j] = 0.0
+        for d in range(3):
+            moment[j, d] = 0.0
         for k in range(m):
             hessian[j, k] = 0.0
     total = 0.0
     for q in range(count):
         for j in range(m):
             level[j] = v[j] - nodes[q] * atoms[j, 2]
-        value = cell_edges(atoms, level, part, moment, slope)
+        value = cell_edges(atoms, level, part, flat, slope)
         for j in range(m):
             value -= part[j] * level[j]
             mass[j] += shares[q] * part[j]
+            moment[j, 0] += shares[q] * flat[j, 0]
+            moment[j, 1] += shares[q] * flat[j, 1]
+            moment[j, 2] += shares[q] * part[j] * nodes[q]
             for k in range(m):
                 hessian[j, k] += shares[q] * slope[j, k]
         total += shares[q] * value

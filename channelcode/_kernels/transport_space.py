@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import damped_newton, merge_atoms
+from channelcode._kernels.transport_cells import first_potential, merge_atoms
+from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport_repair import repair_loss
 from channelcode._kernels.transport_slabs import slab_cells
 
-MASS_TOLERANCE = 1e-12  # a few times the rounding of sums over the slabs
+COARSE_GOAL = 1e-7  # decrement on the coarse slabs, which err by more
 COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
 BOUND_SLABS = 2.0  # for each deviation in `slab_bounds`: errs by less than 1e-4 of the scale
 FINE = 0.5  # below one: panels that end at the corners of the cells, no longer than PANEL * FINE
@@ -36,7 +38,7 @@ def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> None:
                 z = atoms[j, 2] - atoms[k, 2]
                 along = directions[t, 0] * x + directions[t, 1] * y + directions[t, 2] * z
                 apart = x * x + y * y + z * z
-                if along * along > worst * apart:
+                if apart > 0.0 and along * along > worst * apart:
                     worst = along * along / apart
             if worst >= smallest_worst:
                 break
@@ -56,87 +58,90 @@ def lay_slabs(atoms: np.ndarray, directions: np.ndarray) -> None:
 
 
 @kernel
+def slab_newton(
+    atoms: np.ndarray, weights: np.ndarray, v: np.ndarray, step: float, goal: float
+) -> int:
+    """Newton on the semi-dual over slabs (see `slab_nodes`); returns the steps."""
+    m = atoms.shape[0]
+    mass = np.empty(m)
+    hessian = np.empty((m, m))
+    moment = np.empty((m, 3))
+    work = np.empty((m, m))
+    rows = np.empty((3, m))
+    state = np.zeros(STATE)
+    while True:
+        value = slab_cells(atoms, v, step, mass, hessian, moment)
+        for j in range(m):
+            value += v[j] * weights[j]
+        if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+            return int(state[STEPS])
+
+
+@kernel
 def slab_pool(
-    factors: np.ndarray,
-    points: np.ndarray,
+    stack: np.ndarray,
     weights: np.ndarray,
+    quantile: np.ndarray,
     directions: np.ndarray,
+    goal: float,
     potentials: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """rho, residual of the masses and steps for each factor `(n, 3, 3)` of a covariance."""
-    n = factors.shape[0]
-    m = points.shape[0]
-    rho = np.zeros(n)
-    residual = np.zeros(n)
+) -> np.ndarray:
+    """Potentials `(n, m)` for each row of `stack (n, m, 3)`, of weighted size about one; steps."""
+    n, m, _ = stack.shape
     steps = np.zeros(n, dtype=np.int64)
     all_atoms = np.empty((m, 3))
     all_weights = np.empty(m)
     group = np.empty(m, dtype=np.int64)
-    nodes = np.empty((0, 2))
     for c in range(n):
-        power = 0.0
         for j in range(m):
             all_weights[j] = weights[j]
             for d in range(3):
-                total = 0.0
-                for e in range(3):
-                    total += factors[c, e, d] * points[j, e]
-                all_atoms[j, d] = total
-                power += total * total
-        scale = math.sqrt(power / m)
-        if scale == 0.0:
-            continue
-        for j in range(m):
-            for d in range(3):
-                all_atoms[j, d] /= scale
+                all_atoms[j, d] = stack[c, j, d]
         kept = merge_atoms(all_atoms, all_weights, group)
         if kept == 1:
+            for j in range(m):
+                potentials[c, j] = 0.0
             continue
         atoms = all_atoms[:kept].copy()
         shares = all_weights[:kept].copy()
         v = np.empty(kept)
-        mass = np.empty(kept)
         lay_slabs(atoms, directions)
-        for j in range(kept):
-            v[j] = 0.5 * (atoms[j, 0] ** 2 + atoms[j, 1] ** 2 + atoms[j, 2] ** 2)
-        damped_newton(atoms, shares, v, nodes, 0, 1e-4, mass, COARSE)
-        value, worst, count = damped_newton(atoms, shares, v, nodes, 0, MASS_TOLERANCE, mass, FINE)
-        rho[c] = scale * value
-        residual[c] = worst
-        steps[c] = count
-        if potentials.shape[0] > 0:
-            for j in range(m):
-                potentials[c, j] = scale * v[group[j]]
-    return rho, residual, steps
+        first_potential(atoms, quantile, v)
+        slab_newton(atoms, shares, v, COARSE, COARSE_GOAL)
+        steps[c] = slab_newton(atoms, shares, v, FINE, goal)
+        for j in range(m):
+            potentials[c, j] = v[group[j]]
+    return steps
 
 
 @kernel
-def slab_bounds(
-    factors: np.ndarray,
-    points: np.ndarray,
+def slab_judge(
+    stack: np.ndarray,
     weights: np.ndarray,
-    directions: np.ndarray,
     potentials: np.ndarray,
-) -> np.ndarray:
-    """E max_j(<Z,y_j> - v_j) + w'v for each factor `(n, 3, 3)` and its own v, at least rho."""
-    n = factors.shape[0]
-    m = points.shape[0]
-    out = np.empty(n)
+    directions: np.ndarray,
+    step: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Dual value of each potential `(n, m)`, at least rho, and what a coupling near it loses.
+
+    Both up to the error of the slabs: `step=FINE` for values, `BOUND_SLABS` for quick bounds.
+    """
+    n, m, _ = stack.shape
+    dual = np.empty(n)
+    loss = np.empty(n)
     atoms = np.empty((m, 3))
-    v = np.empty(m)
     mass = np.empty(m)
+    moment = np.empty((m, 3))
     hessian = np.empty((m, m))
     for c in range(n):
         for j in range(m):
-            v[j] = potentials[c, j]
             for d in range(3):
-                total = 0.0
-                for e in range(3):
-                    total += factors[c, e, d] * points[j, e]
-                atoms[j, d] = total
+                atoms[j, d] = stack[c, j, d]
         lay_slabs(atoms, directions)
-        value = slab_cells(atoms, v, BOUND_SLABS, mass, hessian)
+        v = potentials[c]
+        value = slab_cells(atoms, v, step, mass, hessian, moment)
         for j in range(m):
             value += weights[j] * v[j]
-        out[c] = value
-    return out
+        dual[c] = value
+        loss[c] = repair_loss(atoms, weights, v, mass, moment)
+    return dual, loss

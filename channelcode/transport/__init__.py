@@ -1,22 +1,36 @@
-"""Wasserstein-2 transport to a discrete target: exact, batched, certified."""
+"""Wasserstein-2 transport to a discrete target: exact, batched, certified.
 
-from channelcode.transport.bounds import dual_bound, gelbrich_bound, projection_bound
-from channelcode.transport.discrete import EarthMover
-from channelcode.transport.facade import Auto, w2
-from channelcode.transport.gaussian import Bures, bures_squared
-from channelcode.transport.line import Line, line_constant
-from channelcode.transport.median import Median
+`problem` brings two laws into the form that is solved, `solvers` propose couplings and potentials,
+`certify` alone says what they prove; `solve` (one pair), `pool` and `nearest` put it together.
+"""
+
+from channelcode.transport.bounds import (
+    LowerBound,
+    dual_bound,
+    gelbrich_bound,
+    projection_bound,
+)
+from channelcode.transport.certify import certify
+from channelcode.transport.monotone import line_constant
 from channelcode.transport.nearest import Nearest, nearest
-from channelcode.transport.plane import Plane
 from channelcode.transport.pool import w2_squared
 from channelcode.transport.power import wasserstein_line
-from channelcode.transport.projection import Projection
-from channelcode.transport.quasi import QuasiMonteCarlo
+from channelcode.transport.problem import Problem, Proposal, Solver
 from channelcode.transport.result import Potentials, TransportResult
-from channelcode.transport.semidual import SemiDual
-from channelcode.transport.simplex import Simplex, expected_maximum
-from channelcode.transport.solver import Solver
-from channelcode.transport.space import Space
+from channelcode.transport.solve import Auto, w2
+from channelcode.transport.solvers import (
+    Bures,
+    EarthMover,
+    Line,
+    Median,
+    Plane,
+    QuasiMonteCarlo,
+    SemiDual,
+    Simplex,
+    Space,
+    bures_squared,
+    expected_maximum,
+)
 
 __all__ = [
     "w2",
@@ -29,14 +43,17 @@ __all__ = [
     "dual_bound",
     "line_constant",
     "expected_maximum",
+    "certify",
     "TransportResult",
     "Potentials",
     "Nearest",
+    "LowerBound",
+    "Problem",
+    "Proposal",
     "Solver",
     "Auto",
     "Line",
     "Median",
-    "Projection",
     "Plane",
     "Simplex",
     "Space",

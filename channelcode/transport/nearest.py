@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from channelcode._validation import Array, integer
+from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.errors import InvalidArgument
-from channelcode.measures import (
-    DiscreteMeasure,
-    EmpiricalPool,
-    FullPool,
-    Measure,
-    Pool,
-)
+from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool, Measure, Pool
 from channelcode.transport.cascade import GaussianCascade, SampleCascade
-from channelcode.transport.facade import check_dimension, check_law
-from channelcode.transport.pool import as_pool, w2_squared
-from channelcode.transport.reduction import reduce_target
+from channelcode.transport.pool import checked_pool, judged_pool
+from channelcode.transport.problem import Solver
+from channelcode.transport.target import reduce_target
 
 SEEDS = 16  # candidates solved at once, lowest bound first
 ROUNDING = 1e-11  # of a candidate's own scale: bounds and solves agree to this
@@ -29,23 +26,52 @@ ROUNDING = 1e-11  # of a candidate's own scale: bounds and solves agree to this
 class Nearest:
     """The k best candidates, best first; ties go to the lowest index.
 
-    `index` and `squared` have length k (also for k = 1, so `int(result.index[0])` is the winner);
-    `solves` counts the candidates whose W2^2 was computed, `pruned` those that a bound excluded.
+    `index`, `squared`, `lower` and `upper` have length k (also for k = 1, so `int(result.index[0])`
+    is the winner); `solves` counts the candidates whose W2^2 was computed, `pruned` those that a
+    bound excluded. `status` is that of the bounds: `BOUND_ONLY` where they are statistical.
     """
 
     index: np.ndarray
     squared: Array
+    lower: Array
+    upper: Array
     solves: int
     pruned: int
+    status: Status
+    stats: SolveStats
+
+    @property
+    def gap(self) -> Array:
+        """upper - lower of the k best."""
+        return self.upper - self.lower
 
 
-def nearest(pool: Pool | Sequence[Measure], target: Measure, *, k: int = 1) -> Nearest:
+class Found(NamedTuple):
+    """The best candidates with their bounds, before they are reported."""
+
+    index: np.ndarray
+    squared: Array
+    lower: Array
+    upper: Array
+    solves: int
+    method: str
+
+
+def nearest(
+    pool: Pool | Sequence[Measure],
+    target: Measure,
+    *,
+    k: int = 1,
+    solver: Solver | None = None,
+    tol: float | None = None,
+) -> Nearest:
     """The k candidates of a pool with the least W2^2 to the target, as brute force would find them.
 
     Where W2^2 has a closed form every candidate is computed. Otherwise lower bounds, from cheap to
     tight, exclude what cannot be among the best (theory, section 3: mean and trace, sums over an
     orthonormal basis, a dual potential fitted to the candidates solved so far), and only the rest
-    is solved, lowest bound first.
+    is solved, lowest bound first. `solver` and `tol` are those of `w2`; a solver is asked for each
+    candidate in turn.
 
     >>> from channelcode.measures import DiscreteMeasure, ScalarPool
     >>> pool = ScalarPool([2.0, 0.0, 0.0], [1.0, 1.0, 1.0])
@@ -53,65 +79,91 @@ def nearest(pool: Pool | Sequence[Measure], target: Measure, *, k: int = 1) -> N
     >>> int(found.index[0]), found.solves
     (1, 3)
     """
-    candidates = as_pool(pool)
-    check_law("target", target)
+    started = perf_counter()
+    candidates = checked_pool(pool, target)
     count = integer("k", k, least=1)
-    if count > len(candidates):
-        raise InvalidArgument("k", f"must be at most the {len(candidates)} candidates", k)
-    if isinstance(candidates, Pool):
-        check_dimension("target", target, candidates.dim)
-    weighted = isinstance(candidates, EmpiricalPool) and not candidates.equally_weighted
-    if weighted:
-        return _all(w2_squared(candidates, target), count)
-    if isinstance(target, DiscreteMeasure) and isinstance(candidates, FullPool | EmpiricalPool):
-        reduced = reduce_target(target)
-        if reduced.rank >= 2 and isinstance(candidates, FullPool):
-            return search(GaussianCascade(candidates, reduced), count)
-        if reduced.rank >= 2 and isinstance(candidates, EmpiricalPool):
-            return search(SampleCascade(candidates, reduced), count)
-    return _all(w2_squared(candidates, target), count)
+    size = len(candidates)
+    if count > size:
+        raise InvalidArgument("k", f"must be at most the {size} candidates", k)
+    found = _find(candidates, target, count, solver, tol)
+    widest = float((found.upper - found.lower).max())
+    exact = 1e-9 * float(found.upper.max())
+    return conclude(
+        lambda status: Nearest(
+            found.index,
+            found.squared,
+            found.lower,
+            found.upper,
+            found.solves,
+            size - found.solves,
+            status,
+            SolveStats(found.method, found.solves, perf_counter() - started),
+        ),
+        Certificate(float(found.lower[0]), float(found.upper[0])),
+        tol=np.inf,
+        throw=True,
+        best=Status.OPTIMAL if widest <= exact else Status.BOUND_ONLY,
+        unit="squared units",
+    )
 
 
-def _all(squared: Array, count: int) -> Nearest:
-    index = np.argsort(squared, kind="stable")[:count]
-    return Nearest(index, squared[index], len(squared), 0)
+def _find(
+    candidates: Pool | list[Measure],
+    target: Measure,
+    count: int,
+    solver: Solver | None,
+    tol: float | None,
+) -> Found:
+    if solver is None and isinstance(target, DiscreteMeasure):
+        if isinstance(candidates, FullPool) and candidates.dim > 1:
+            reduced = reduce_target(target, to_gaussian=True)
+            if reduced.rank >= 2:
+                return search(GaussianCascade(candidates, target, reduced), count, tol)
+        if isinstance(candidates, EmpiricalPool):
+            reduced = reduce_target(target, to_gaussian=False)
+            if reduced.rank >= 2:
+                return search(SampleCascade(candidates, target, reduced), count, tol)
+    found = judged_pool(candidates, target, solver=solver, tol=tol)
+    index = np.argsort(found.squared, kind="stable")[:count]
+    squared, lower, upper = found.squared[index], found.lower[index], found.upper[index]
+    return Found(index, squared, lower, upper, len(found.squared), "all candidates")
 
 
-def search(cascade: GaussianCascade | SampleCascade, count: int) -> Nearest:
+def search(cascade: GaussianCascade | SampleCascade, count: int, tol: float | None) -> Found:
     """Branch and bound over a cascade of lower bounds."""
-    lower = cascade.lower
+    bound = cascade.lower
     slack = ROUNDING * cascade.scale
-    squared = np.full(len(lower), np.inf)
-    solved = np.zeros(len(lower), dtype=bool)
+    values = np.full((3, len(bound)), np.inf)  # squared, lower, upper
+    solved = np.zeros(len(bound), dtype=bool)
 
     def worst_kept() -> float:
-        found = squared[solved]
+        found = values[0, solved]
         return float(np.partition(found, count - 1)[count - 1]) if len(found) >= count else np.inf
 
     def solve(index: np.ndarray) -> None:
-        squared[index] = cascade.solve(index)
+        values[:, index] = cascade.solve(index, tol)
         solved[index] = True
 
     def open_candidates(among: np.ndarray) -> np.ndarray:
-        return among[~solved[among] & (lower[among] - slack[among] <= worst_kept())]
+        return among[~solved[among] & (bound[among] - slack[among] <= worst_kept())]
 
     def lowest(among: np.ndarray, size: int) -> np.ndarray:
         if len(among) <= size:
             return among
-        return among[np.argpartition(lower[among], size - 1)[:size]]
+        return among[np.argpartition(bound[among], size - 1)[:size]]
 
-    everyone = np.arange(len(lower))
+    everyone = np.arange(len(bound))
     solve(lowest(everyone, max(SEEDS, count)))
     alive = open_candidates(everyone)
-    refinements: tuple[Callable[[np.ndarray], Array], ...] = cascade.refinements()
-    for refine in refinements:
+    for refine in cascade.refinements():
         if len(alive) > SEEDS:
-            lower[alive] = np.maximum(lower[alive], refine(alive))
+            bound[alive] = np.maximum(bound[alive], refine(alive))
             solve(lowest(alive, SEEDS))
             alive = open_candidates(alive)
     while len(alive):
         solve(lowest(alive, SEEDS))
         alive = open_candidates(alive)
     done = np.flatnonzero(solved)
-    index = done[np.argsort(squared[done], kind="stable")[:count]]
-    return Nearest(index, squared[index], len(done), len(lower) - len(done))
+    index = done[np.argsort(values[0, done], kind="stable")[:count]]
+    squared, lower, upper = values[:, index]
+    return Found(index, squared, lower, upper, len(done), "bounds from cheap to tight")

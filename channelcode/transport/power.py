@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from channelcode._validation import number
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Gaussian, Measure
-from channelcode.transport.line import monotone_plan, normal_cuts, normal_density
+from channelcode.transport.monotone import monotone_plan, normal_cuts, normal_density
 
 TAIL = 39.0  # the normal density underflows beyond
 NODES = 40  # Gauss-Legendre nodes on each piece of at most one deviation

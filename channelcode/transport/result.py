@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from channelcode._validation import Array
 from channelcode.certificate import Certificate, SolveStats, Status
+from channelcode.measures import DiscreteMeasure
+from channelcode.transport.problem import Problem, Proposal
+
+BEYOND = 40.0  # deviations: no event there has a probability in double precision
 
 
 class Potentials(NamedTuple):
@@ -28,53 +35,120 @@ class TransportResult:
     second; a Gaussian counts as one row (or column), so that the entries are the masses of its
     cells. `potentials` are the dual variables that give `lower`. Where the bounds are statistical
     (Gaussians of rank three and more) the status is `Status.BOUND_ONLY` and
-    `stats.details["error"]` is the standard error.
+    `stats.details["error"]` is the standard error. Plan and potentials are built when asked for.
+
+    >>> from channelcode import DiscreteMeasure, Empirical, w2
+    >>> w2(Empirical([0.0, 4.0]), DiscreteMeasure.symmetric(1.0)).plan.toarray()
+    array([[0.5, 0. ],
+           [0. , 0.5]])
     """
 
+    problem: Problem
     squared: float
-    lower: float
-    upper: float
-    plan: Any
-    potentials: Potentials
-    method: str
+    certificate: Certificate
     status: Status
     stats: SolveStats
+    proposal: Proposal = field(repr=False)
 
     @property
-    def distance(self) -> float:
-        """W2 itself, the square root of `squared`."""
-        return self.squared**0.5
+    def method(self) -> str:
+        """How the value was found."""
+        return self.proposal.method
 
     @property
-    def certificate(self) -> Certificate:
-        """The interval [lower, upper] as a `Certificate`."""
-        return Certificate(self.lower, self.upper)
+    def lower(self) -> float:
+        """A lower bound on W2^2."""
+        return self.certificate.lower
+
+    @property
+    def upper(self) -> float:
+        """An upper bound on W2^2."""
+        return self.certificate.upper
 
     @property
     def gap(self) -> float:
         """upper - lower, never negative."""
-        return self.upper - self.lower
+        return self.certificate.gap
 
-    def swapped(self) -> TransportResult:
-        """The same solve with the two laws exchanged."""
-        return replace(
-            self,
-            plan=self.plan.T.tocsr(),
-            potentials=Potentials(self.potentials.target, self.potentials.source),
-        )
+    @property
+    def distance(self) -> float:
+        """W2 itself, the square root of `squared`."""
+        return float(np.sqrt(self.squared))
+
+    @cached_property
+    def plan(self) -> Any:
+        """The coupling behind `upper`, a SciPy CSR array."""
+        from scipy.sparse import coo_array, csr_array
+
+        problem = self.problem
+        if isinstance(problem.source, DiscreteMeasure) and self.proposal.plan is not None:
+            row, column, mass = self.proposal.plan
+            shape = (len(problem.points.source), len(problem.points.atoms))
+            inner = coo_array((mass, (row, column)), shape=shape).tocsr()
+            shares = _shares(problem.reduced.groups, _weights(problem.target), shape[1])
+            rows = problem.points.rows
+            if len(rows) < len(problem.source):
+                ones = np.ones(len(rows))
+                spread = csr_array(
+                    (ones, (rows, np.arange(len(rows)))), shape=(len(problem.source), len(rows))
+                )
+                inner = spread @ inner
+            plan = csr_array(inner @ shares)
+            plan.eliminate_zeros()
+        elif isinstance(problem.target, DiscreteMeasure):
+            plan = csr_array(_weights(problem.target).reshape(1, -1))
+        else:
+            plan = csr_array(np.ones((1, 1)))
+        return plan.T.tocsr() if problem.swapped else plan
+
+    @cached_property
+    def potentials(self) -> Potentials:
+        """The dual variables behind `lower`, for the laws as given."""
+        source, target = _cost_potentials(self.problem, self.proposal)
+        return Potentials(target, source) if self.problem.swapped else Potentials(source, target)
 
 
-def sparse_plan(mass: Array, row: Any, column: Any, shape: tuple[int, int]) -> Any:
-    """A plan as a SciPy CSR array from its non-zero entries."""
-    from scipy.sparse import coo_array
-
-    plan = coo_array((mass, (row, column)), shape=shape).tocsr()
-    plan.eliminate_zeros()
-    return plan
+def _weights(law: Any) -> Array:
+    return np.array(law.weights)
 
 
-def cell_plan(masses: Array) -> Any:
-    """The plan of a Gaussian source, `(1, m)`: the masses of its cells."""
+def _shares(groups: np.ndarray, weights: Array, size: int) -> Any:
+    """`(size, n)`: the part of each group's mass that each of its members carries."""
     from scipy.sparse import csr_array
 
-    return csr_array(masses.reshape(1, -1))
+    member = np.flatnonzero(groups >= 0)
+    total = np.bincount(groups[member], weights=weights[member], minlength=size)
+    share = weights[member] / total[groups[member]]
+    return csr_array((share, (groups[member], member)), shape=(size, len(groups)))
+
+
+def _cost_potentials(problem: Problem, proposal: Proposal) -> tuple[Array | None, Array | None]:
+    """Potentials of |x - y|^2 at the given atoms from those of <L, T>."""
+    if proposal.potential is None or not isinstance(problem.target, DiscreteMeasure):
+        return None, None
+    target = problem.reduced
+    centred = (problem.target.points - target.centre) - target.offset
+    squares = (centred**2).sum(axis=1)
+    if not isinstance(problem.source, DiscreteMeasure):
+        sketch = problem.sketch
+        inside = sketch.groups >= 0
+        # An atom without mass gets a potential so low that no point of any mass prefers it.
+        reach = sketch.unit / target.unit * BEYOND * np.sqrt(squares.max())
+        highest = sketch.unit * proposal.potential.max()
+        inner = np.full(len(centred), highest + reach + squares.max())
+        inner[inside] = sketch.unit * proposal.potential[sketch.groups[inside]]
+        return None, squares - 2 * inner - 2 * centred @ problem.shift
+    points = problem.points
+    inside = target.groups >= 0
+    second = np.empty(len(centred))
+    inner = proposal.potential[target.groups[inside]] * points.unit * points.unit
+    second[inside] = squares[inside] - 2 * inner
+    given = problem.source.points
+    x = (given - given[points.rows[0]]) + points.source[0] * points.unit
+    first = np.full(len(x), np.inf)
+    for j in np.flatnonzero(inside):
+        np.minimum(first, ((x - centred[j]) ** 2).sum(axis=1) - second[j], out=first)
+    for j in np.flatnonzero(~inside):
+        second[j] = (((x - centred[j]) ** 2).sum(axis=1) - first).min()
+    shift = problem.shift
+    return first + 2 * x @ shift + shift @ shift, second - 2 * centred @ shift

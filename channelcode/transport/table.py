@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.transport.plane import exact_correlations
-from channelcode.transport.reduction import Reduced
+from channelcode.transport.gaussian_pool import correlations
+from channelcode.transport.target import Reduced
 
 TABLE_SIZE = 10_000  # pools from this size on are interpolated
 DEGREE = 9  # of the Chebyshev polynomials in each variable of a patch
 TOLERANCE = 1e-7  # of rho, relative to sqrt(tr S tr Cov T), asked of every patch
 FIRST_PATCHES = (4, 8)  # in the spread u and in the angle, before any is split
+SAFETY = 2.0  # the error anywhere in a patch against the largest at the checks
+NODE_RTOL = 1e-11  # of the same scale: gaps that a node may have
 PART = 0.1  # of the last coefficients: a variable with less of them is not halved
 DEEPEST = 3  # halvings of a patch; what is left beyond is solved exactly
+# Where a patch is checked: its corners, the middles of its sides, its middle, and off all of them.
+CHECKS = (
+    np.array([-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.83, -0.55, 0.31]),
+    np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 0.0, 0.0, 0.0, -0.62, 0.74, 0.29]),
+)
 WORTH = 1.0  # a patch is built if it serves this many times the solves that it costs
 
 
@@ -56,14 +64,18 @@ def chebyshev_rule(degree: int) -> tuple[Array, Array]:
     return points, to_coefficients
 
 
-def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array]:
-    """rho(S) for each covariance `(n, 2, 2)` and a bound on its error, by interpolation.
+def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array, np.ndarray]:
+    """rho(S) by interpolation for covariances `(n, 2, 2)` on the span of a planar target.
+
+    Returns rho and its error, in units of the target, and the candidates left to an exact solve.
 
     `rho` is sqrt(tr S) times an analytic function of (u, angle) away from the rank-one shapes (u =
     0) that tie two atoms. Patches in these variables hold a Chebyshev interpolant; a patch whose
     last coefficients exceed `TOLERANCE` is halved across the variable that needs it (or both), and
-    candidates in patches that serve too few are solved exactly (their error is zero here).
+    candidates in patches that serve too few, or whose nodes could not all be solved, are left out.
     """
+    from channelcode._kernels.transport_table import chebyshev_values
+
     shapes = shapes_of(covariance)
     rho = np.zeros(len(covariance))
     error = np.zeros(len(covariance))
@@ -79,20 +91,24 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
         if not keep:
             break
         values = _solve_patches(keep, points, target)
-        for (low, high, index, depth), at_points in zip(keep, values):
-            coefficients = to_coefficients @ at_points @ to_coefficients.T
+        checks = _solve_at(keep, *CHECKS, target)
+        for (low, high, index, depth), at_points, at_checks in zip(keep, values, checks):
+            if not np.isfinite(at_points).all() or not np.isfinite(at_checks).all():
+                alone.append(index)
+                continue
+            coefficients = np.ascontiguousarray(to_coefficients @ at_points @ to_coefficients.T)
             tails = np.array([np.abs(coefficients[-2:]).sum(), np.abs(coefficients[:, -2:]).sum()])
-            tail = tails.sum()
-            if tail > TOLERANCE * scale:
-                pending += _split(low, high, index, depth, shapes, tails > PART * tail)
+            # The last coefficients estimate the error, and points between the nodes measure it.
+            missed = np.abs(chebyshev_values(coefficients, *CHECKS) - at_checks).max()
+            worst = max(float(tails.sum()), SAFETY * float(missed))
+            if worst > TOLERANCE * scale:
+                across = tails > PART * tails.sum()
+                pending += _split(low, high, index, depth, shapes, across)
                 continue
             value = _evaluate(coefficients, low, high, shapes, index)
             rho[index] = shapes.size[index] * value
-            error[index] = shapes.size[index] * tail
-    if alone:
-        index = np.concatenate(alone)
-        rho[index] = exact_correlations(covariance[index], target)
-    return rho, error
+            error[index] = shapes.size[index] * worst
+    return rho, error, np.concatenate(alone) if alone else np.zeros(0, dtype=np.int64)
 
 
 Patch = tuple[Array, Array, np.ndarray, int]  # lower corner, upper corner, candidates, depth
@@ -135,8 +151,24 @@ def _split(
     return patches
 
 
+def _solve_at(patches: list[Patch], x: Array, y: Array, target: Reduced) -> Array:
+    """rho at points `x, y (c,)` of [-1, 1]^2 in every patch, `(patches, c)`; NaN if not known."""
+    low = np.array([patch[0] for patch in patches])[:, None, :]
+    high = np.array([patch[1] for patch in patches])[:, None, :]
+    places = 0.5 * (low + high) + 0.5 * (high - low) * np.column_stack((x, y))
+    covariance = covariances_of(places[..., 0].ravel(), places[..., 1].ravel())
+    return _node_values(covariance, target, ordered=False).reshape(len(patches), -1)
+
+
+def _node_values(covariance: Array, target: Reduced, *, ordered: bool) -> Array:
+    flat = replace(target, basis=np.eye(2), unit=1.0)
+    found = correlations(covariance, flat, ordered=ordered)
+    good = found.below + found.above <= NODE_RTOL * target.deviation
+    return np.where(good, found.value, np.nan)
+
+
 def _solve_patches(patches: list[Patch], points: Array, target: Reduced) -> Array:
-    """rho at the Chebyshev points of every patch, `(patches, p, p)`, in one batch."""
+    """rho at the Chebyshev points of every patch, `(patches, p, p)`; NaN where it is not known."""
     low = np.array([patch[0] for patch in patches])
     high = np.array([patch[1] for patch in patches])
     nodes = 0.5 * (low + high)[:, None, :] + 0.5 * (high - low)[:, None, :] * points[:, None]
@@ -145,7 +177,7 @@ def _solve_patches(patches: list[Patch], points: Array, target: Reduced) -> Arra
     # Back and forth through each patch, so that every node is next to the one before.
     angle[:, 1::2] = angle[:, 1::2, ::-1]
     nodes_in_order = covariances_of(spread.ravel(), angle.ravel())
-    solved = exact_correlations(nodes_in_order, target, ordered=True).reshape(spread.shape)
+    solved = _node_values(nodes_in_order, target, ordered=True).reshape(spread.shape)
     solved[:, 1::2] = solved[:, 1::2, ::-1].copy()
     return solved
 

@@ -71,8 +71,8 @@ def test_bounds_order(pair):
     assert result.lower <= result.squared <= result.upper
     assert result.gap >= 0
     assert result.distance**2 == pytest.approx(result.squared)
-    assert gelbrich_bound(mu, nu) <= result.squared + rounding
-    assert projection_bound(mu, nu) <= result.squared + rounding
+    assert gelbrich_bound(mu, nu).squared <= result.squared + rounding
+    assert projection_bound(mu, nu).squared <= result.squared + rounding
 
 
 @settings(max_examples=40)

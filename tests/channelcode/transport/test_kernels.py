@@ -9,16 +9,18 @@ from channelcode._kernels import (
     transport_cells,
     transport_flow,
     transport_line,
+    transport_newton,
     transport_owen,
     transport_plane,
     transport_quasi,
+    transport_repair,
     transport_semidual,
     transport_slabs,
     transport_space,
     transport_table,
 )
-from channelcode.transport.assignment import State
-from channelcode.transport.quasi import directions_in, normal_nodes
+from channelcode.transport.rules import directions_in, normal_nodes, upper_quantiles
+from channelcode.transport.solvers.assignment import State
 from tests.kernel_checks import assert_matches_py_func
 
 
@@ -30,7 +32,7 @@ def atoms_and_weights(rng: np.random.Generator, m: int, r: int) -> tuple[np.ndar
 
 def test_line(rng):
     mean, variance = rng.standard_normal(5), rng.exponential(size=5)
-    assert_matches_py_func(transport_line.gaussian_line, mean, variance, 0.3, 0.8, 0.1)
+    assert_matches_py_func(transport_line.gaussian_line, mean, variance, 0.3, 1e-3, 0.8, 0.1)
     ordered = np.sort(rng.standard_normal((3, 9)), axis=1)
     index = np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8])
     assert_matches_py_func(
@@ -50,34 +52,62 @@ def test_plane(rng):
     v = 0.2 * rng.standard_normal(5)
     room = (np.zeros(5), np.zeros((5, 2)), np.zeros((5, 5)))
     assert_matches_py_func(transport_plane.cell_edges, points, v, *room, atol=1e-14)
-    assert_matches_py_func(transport_plane.feed_starved, points, weights, v + 3, *room, atol=1e-12)
     mass, moment, hessian = room
     transport_plane.cell_edges(points, v, mass, moment, hessian)
     assert_matches_py_func(
-        transport_plane.repair_loss, points, weights, v, mass, moment, atol=1e-14
-    )
-    assert_matches_py_func(transport_plane.residual_of, mass, weights)
-    assert_matches_py_func(transport_plane.smallest, mass)
-    assert_matches_py_func(transport_plane.voronoi_start, points, v)
-    assert_matches_py_func(
-        transport_plane.solve_laplacian, hessian, mass - weights, np.zeros((5, 5)), atol=1e-13
+        transport_repair.repair_loss, points, weights, v, mass, moment, atol=1e-14
     )
     for line in ((0.0, 1.0), (1.0, 1.0), (0.5, 1.0), (2.0, 1.0)):
         assert_matches_py_func(transport_plane._shadows, *line, 0, 1, 2)
-    # Newton stops at rounding, where the two may differ in the last step.
-    assert_matches_py_func(transport_plane.plane_newton, points, weights, v, atol=1e-10)
-    factors = rng.standard_normal((3, 2, 2))
-    factors[1, :, 1] = 0.0
-    for ordered in (False, True):
+    tails, stack = upper_quantiles(weights), np.stack((points, 1.1 * points, 3 * points))
+    for ordered, warm in ((False, False), (True, False), (False, True)):
+        # Newton stops at rounding, where the two may differ in the last step.
         assert_matches_py_func(
             transport_plane.plane_pool,
-            factors @ factors.transpose(0, 2, 1),
-            points,
+            stack,
             weights,
-            np.zeros((3, 5)),
+            tails,
+            1e-14,
             ordered,
+            warm,
+            np.tile(v, (3, 1)),
             rtol=1e-9,
-            atol=1e-10,
+            atol=1e-9,
+        )
+    assert_matches_py_func(
+        transport_plane.plane_judge, stack, weights, np.tile(v, (3, 1)), atol=1e-13
+    )
+
+
+def test_newton(rng):
+    weights = rng.dirichlet(np.full(5, 3.0))
+    rates = rng.exponential(size=(5, 5))
+    laplacian = -np.triu(rates, 1) - np.triu(rates, 1).T
+    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    right = rng.standard_normal(5)
+    right -= right.mean()
+    solved = right.copy()
+    assert_matches_py_func(
+        transport_newton.solve_laplacian, laplacian, solved, np.zeros((5, 5)), atol=1e-13
+    )
+    transport_newton.solve_laplacian(laplacian, solved, np.zeros((5, 5)))
+    np.testing.assert_allclose(laplacian @ solved, right, atol=1e-13)
+    assert solved[-1] == 0
+    for phase in (0.0, 1.0, 2.0, 3.0):
+        state = np.zeros(transport_newton.STATE)
+        state[transport_newton.PHASE] = phase
+        assert_matches_py_func(
+            transport_newton.newton_move,
+            weights,
+            0.2 * rng.standard_normal(5),
+            rng.dirichlet(np.ones(5)),
+            laplacian,
+            0.5,
+            1e-14,
+            rng.standard_normal((3, 5)),
+            np.zeros((5, 5)),
+            state,
+            atol=1e-13,
         )
 
 
@@ -91,46 +121,59 @@ def test_samples(rng, even, stride):
     for array in state:
         array[...] = 0
     v, reach, scale = state.v, state.reach, state.scale
-    assert_matches_py_func(transport_semidual.start_pool, scores, stride, v, reach, scale)
-    transport_semidual.start_pool(scores, stride, v, reach, scale)
+    bits = transport_semidual.bits_for(4)
+    assert_matches_py_func(transport_semidual.start_pool, scores, stride, bits, v, reach, scale)
+    transport_semidual.start_pool(scores, stride, bits, v, reach, scale)
     best, second, pair = np.zeros(90), np.zeros(90), np.zeros(90, dtype=np.int64)
-    assert_matches_py_func(transport_semidual.rank_cells, scores[0], 80, v[0], best, second, pair)
-    transport_semidual.rank_cells(scores[0], 90, v[0], best, second, pair)
+    ranks = (v[0], best, second, pair)
+    assert_matches_py_func(transport_semidual.rank_cells, scores[0], 80, bits, *ranks)
+    transport_semidual.rank_cells(scores[0], 90, bits, *ranks)
     order = np.argsort(-(scores[0] - v[0][:, None]), axis=0)
-    np.testing.assert_array_equal(pair, transport_semidual.SLOTS * order[0] + order[1])
-    banks = np.zeros((2, 4, transport_semidual.SLOTS * 4))
+    np.testing.assert_array_equal(pair, (order[0] << bits) + order[1])
+    banks = np.zeros((2, 4, 4 << bits))
     counted = (np.zeros(4), np.zeros((4, 4)), *banks)
     ranked = (best, second, pair)
-    assert_matches_py_func(transport_semidual.count_cells, 90, mass, reach[0], *ranked, *counted)
+    given = (90, bits, mass, reach[0])
+    assert_matches_py_func(transport_semidual.count_cells, *given, *ranked, *counted)
     quantile = (mass, 0.3, v[0], 1, best)
     assert_matches_py_func(transport_semidual.quantile_step, scores[0], 90, *quantile)
     given = (scores, mass, weights)
+    moving = (state.v, state.filled, state.near, state.near_cell, state.excess_gap)
     for everywhere in (False, True):
         assert_matches_py_func(
-            transport_semidual.approach_pool, *given, stride, everywhere, scale, reach, *state[:7]
+            transport_semidual.approach_pool,
+            *given,
+            stride,
+            bits,
+            everywhere,
+            scale,
+            reach,
+            *moving,
+            state.cells,
         )
-    transport_semidual.approach_pool(*given, stride, False, scale, reach, *state[:7])
+    transport_semidual.approach_pool(
+        *given, stride, bits, False, scale, reach, *moving, state.cells
+    )
     np.testing.assert_allclose(state.filled, weights * np.ones((2, 1)), atol=0.2)
     later = np.zeros(4) if even else np.full(4, np.nan)
-    v, filled, value, *near = state[:6]
-    entries, amount = np.zeros((500, 2), dtype=np.int64), np.zeros(500)
-    moves = (v, filled, *near, value, entries, amount)
+    plan = (state.entries, state.amount)
     for margin in (0.0, np.inf):
         assert_matches_py_func(
-            transport_flow.settle_pool, *given, later, margin, *moves, atol=1e-14
+            transport_flow.settle_pool, *given, later, margin, *moving, *plan, atol=1e-14
         )
-    assert_matches_py_func(transport_flow.semidual_pool, *given, v, state.dual, atol=1e-14)
+    transport_flow.settle_pool(*given, later, np.inf, *moving, *plan)
+    judged = (state.v, state.cells, *plan, state.primal, state.dual)
+    assert_matches_py_func(transport_flow.judge_samples, *given, *judged, atol=1e-14)
 
 
 def test_spread(rng):
     samples, centre = rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
-    spread = np.zeros(3)
-    tile = np.tile(centre, 8)
-    assert_matches_py_func(
-        transport_semidual.spread_pool, samples.reshape(3, -1), tile, spread, atol=1e-13
-    )
-    transport_semidual.spread_pool(samples.reshape(3, -1), tile, spread)
-    np.testing.assert_allclose(spread, ((samples - centre) ** 2).sum(axis=(1, 2)), rtol=1e-14)
+    spread, mass = np.zeros(3), rng.dirichlet(np.ones(11))
+    given = (samples, mass, centre, np.array([0.0, 1e-9]), spread)
+    assert_matches_py_func(transport_semidual.spread_pool, *given, atol=1e-13)
+    transport_semidual.spread_pool(*given)
+    expected = ((samples - centre) ** 2).sum(axis=2) @ mass
+    np.testing.assert_allclose(spread, expected, rtol=1e-7)
 
 
 def test_cells_in_space(rng):
@@ -138,10 +181,11 @@ def test_cells_in_space(rng):
     points = points[np.argsort(points[:, 0])]
     v = 0.2 * rng.standard_normal(5)
     nodes = normal_nodes(2, 8, 2, 0)
-    mass, hessian = np.zeros(5), np.zeros((5, 5))
+    mass, hessian, moment = np.zeros(5), np.zeros((5, 5)), np.zeros((5, 3))
     assert_matches_py_func(
         transport_cells.line_cells, points, v, nodes, 0, 16, mass, hessian, atol=1e-14
     )
+    assert_matches_py_func(transport_cells.first_potential, 3 * points, upper_quantiles(weights), v)
     assert_matches_py_func(transport_slabs.corner_heights, points, v, np.zeros(60))
     assert_matches_py_func(transport_slabs.crossing_heights, points, v, np.zeros(80), 0)
     for step in (0.5, 1.25):
@@ -149,14 +193,8 @@ def test_cells_in_space(rng):
             transport_slabs.slab_nodes, points, v, step, np.zeros(900), np.zeros(900), atol=1e-14
         )
         assert_matches_py_func(
-            transport_slabs.slab_cells, points, v, step, mass, hessian, atol=1e-13
+            transport_slabs.slab_cells, points, v, step, mass, hessian, moment, atol=1e-13
         )
-        assert_matches_py_func(
-            transport_cells.cells, points, v, nodes, 16, step, mass, hessian, atol=1e-13
-        )
-    assert_matches_py_func(
-        transport_cells.damped_newton, points, weights, v, nodes, 16, 1e-9, mass, 0.0, atol=1e-8
-    )
     doubled = np.concatenate((points, points[:1]))
     assert_matches_py_func(
         transport_cells.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64)
@@ -166,33 +204,26 @@ def test_cells_in_space(rng):
 def test_quasi_and_space(rng):
     points, weights = atoms_and_weights(rng, 4, 3)
     nodes, directions = normal_nodes(2, 8, 2, 0), directions_in(3)
-    order = np.zeros(4, dtype=np.int64)
+    order, tails = np.zeros(4, dtype=np.int64), upper_quantiles(weights)
     assert_matches_py_func(transport_quasi.turn_apart, points, directions, atol=1e-14)
     assert_matches_py_func(transport_quasi.sort_atoms, points, order)
-    factors = rng.standard_normal((2, 3, 3))
-    assert_matches_py_func(
-        transport_quasi.quasi_pool,
-        factors,
-        points,
-        weights,
-        nodes,
-        directions,
-        8,
-        np.zeros((2, 4)),
-        atol=1e-8,
-    )
+    stack, v = np.stack((points, 1.2 * points)), np.zeros((2, 4))
     ordered = points[np.argsort(points[:, 0])]
     assert_matches_py_func(
-        transport_quasi.replicate_values, ordered, np.zeros(4), weights, nodes, np.zeros(2)
+        transport_quasi.quasi_newton, ordered, weights, v[0], nodes, 16, 1e-9, atol=1e-8
     )
+    given = (stack, weights, tails, nodes, directions, 8, 1e-9, v)
+    assert_matches_py_func(transport_quasi.quasi_pool, *given, atol=1e-8)
+    rule = (stack, weights, v, nodes, directions, 1e-9, np.zeros((2, 2)))
+    assert_matches_py_func(transport_quasi.quasi_judge, *rule, atol=1e-8)
     assert_matches_py_func(transport_space.lay_slabs, points, directions, atol=1e-14)
-    v = np.zeros((1, 4))
     assert_matches_py_func(
-        transport_space.slab_bounds, factors[:1], points, weights, directions, v, atol=1e-12
+        transport_space.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9
     )
-    assert_matches_py_func(
-        transport_space.slab_pool, factors[:1], points, weights, directions, v, atol=1e-9
-    )
+    slabs = (stack[:1], weights, tails, directions, 1e-12, v[:1])
+    assert_matches_py_func(transport_space.slab_pool, *slabs, atol=1e-9)
+    judge = (stack[:1], weights, v[:1], directions, 2.0)
+    assert_matches_py_func(transport_space.slab_judge, *judge, atol=1e-12)
 
 
 def test_table(rng):

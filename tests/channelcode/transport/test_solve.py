@@ -25,10 +25,10 @@ TRIANGLE = DiscreteMeasure.uniform([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
         (Empirical([0.0, 1.0]), DiscreteMeasure.symmetric(1.0), "line, Prop. 3.2"),
         (Empirical([0.0, 1.0]), DiscreteMeasure.uniform([0.0, 1.0, 4.0]), "line, sorted"),
         (Gaussian(0.0, 1.0), Gaussian(1.0, 2.0), "Gaussian, Bures"),
-        (Gaussian([0, 0], np.eye(2)), DiscreteMeasure.uniform(np.eye(2)), "projection"),
+        (Gaussian([0, 0], np.eye(2)), DiscreteMeasure.uniform(np.eye(2)), "line"),
         (Gaussian([0, 0], np.eye(2)), TRIANGLE, "plane"),
-        (Gaussian([0, 0, 0], np.eye(3)), DiscreteMeasure.uniform(np.eye(3)), "plane"),
-        (Empirical(np.eye(2)), TRIANGLE, "samples"),
+        (Gaussian([0, 0, 0], np.eye(3)), DiscreteMeasure.uniform(np.eye(3)), "simplex"),
+        (Empirical(np.eye(3)[:, :2]), TRIANGLE, "samples"),
         (Gaussian(np.zeros(5), np.eye(5)), DiscreteMeasure.uniform(np.eye(5)), "simplex"),
     ],
 )
@@ -37,8 +37,3 @@ def test_the_method_follows_the_structure(mu, nu, method):
     assert result.method.startswith(method)
     assert w2(nu, mu).squared == pytest.approx(result.squared, rel=1e-13)
     assert w2(mu, nu, solver=Auto()).squared == result.squared
-
-
-def test_every_method_of_auto_accepts_something():
-    assert len({type(method) for method in Auto().methods}) == len(Auto().methods)
-    assert Auto().accepts(Gaussian(0.0, 1.0), Gaussian(0.0, 1.0))

@@ -11,6 +11,7 @@ from channelcode.certificate import Status
 from channelcode.measures import DiscreteMeasure, Empirical, Gaussian
 from channelcode.transport import (
     Plane,
+    Problem,
     QuasiMonteCarlo,
     SemiDual,
     Space,
@@ -55,7 +56,7 @@ def test_against_the_exact_plan_of_plain_points():
 def test_the_slabs_do_not_show(nu, covariance, turn):
     """Rotating both laws turns the slabs against the cells; the value stays to 1e-9."""
     law = Gaussian(np.zeros(3), covariance)
-    if not Space().accepts(law, nu):
+    if not Space().accepts(Problem(law, nu)):
         return
     turned = w2(law.transform(turn), nu.transform(turn)).squared
     scale = np.trace(covariance) + nu.second_moment
@@ -66,7 +67,7 @@ def test_the_slabs_do_not_show(nu, covariance, turn):
 @given(nu=targets(2, smallest=3, largest=5), covariance=covariances(2), extra=st.floats(0.1, 3))
 def test_a_product_with_a_line_is_the_sum(nu, covariance, extra):
     """T = T_1 x B_t and S = S_1 + s^2: the plane and the line split, so rank three is checkable."""
-    if not Plane().accepts(Gaussian([0.0, 0.0], np.eye(2)), nu):
+    if not Plane().accepts(Problem(Gaussian([0.0, 0.0], np.eye(2)), nu)):
         return
     lifted = [np.column_stack((nu.points, np.full(len(nu), h))) for h in (-1.0, 1.0)]
     product = DiscreteMeasure(np.concatenate(lifted), np.tile(0.5 * nu.weights, 2))

@@ -30,7 +30,7 @@ def test_two_atoms_in_any_dimension_are_the_line(rng, dim):
     rest = shift @ shift + np.trace(across @ law.covariance)
     line = w2(law.project(axis), nu.project(axis)).squared
     assert w2(law, nu).squared == pytest.approx(line + rest, rel=1e-12)
-    assert w2(law, nu).method.startswith("projection")
+    assert w2(law, nu).method.startswith("line")
 
 
 def test_collinear_atoms_in_space_are_the_line(rng):
@@ -39,7 +39,7 @@ def test_collinear_atoms_in_space_are_the_line(rng):
     looped = [emd_squared(Empirical(x), nu) for x in draws]
     np.testing.assert_allclose(w2_squared(EmpiricalPool(draws), nu), looped, rtol=1e-12)
     single = w2(Empirical(draws[0]), nu)
-    assert single.method.startswith("projection")
+    assert single.method.startswith("line")
     assert single.squared == pytest.approx(looped[0], rel=1e-13)
     source, target = single.potentials
     assert source is not None

@@ -6,7 +6,7 @@ import numpy as np
 import ot
 import pytest
 
-from channelcode.transport.assignment import RUNGS, State, assign, attempt
+from channelcode.transport.solvers.assignment import RUNGS, State, assign, attempt
 
 # POT leaves flows of about 1e-14 of unequal masses unmoved; our plans keep the masses to 1e-15.
 POT_ERROR = 2e-12
@@ -33,7 +33,7 @@ def test_closed_means_best(rng, rung, size, even):
 
 
 @pytest.mark.parametrize("even", [True, False])
-@pytest.mark.parametrize("m", [1, 2, 7, 20])
+@pytest.mark.parametrize("m", [2, 7, 20])
 def test_plan_has_the_marginals_and_the_value(rng, m, even):
     size = 200
     masses = np.full(size, 1 / size) if even else rng.dirichlet(np.ones(size))

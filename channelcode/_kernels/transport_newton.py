@@ -1,0 +1,185 @@
+"""Damped Newton on the semi-dual, one move at a time: the caller evaluates the cells.
+
+The caller's loop is `while not newton_move(...): value = cells(v, ...)`, with whatever cells it
+has, so that one method serves the plane, the slabs in space and quasi-Monte Carlo.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from channelcode._kernels.jit import kernel
+
+# Places in the `state` of a solve, `(STATE,)`; all zero at the start.
+PHASE = 0  # what was just evaluated: the start, a fed cell, or a trial step
+CELL = 1  # the cell that is being fed, and the bracket of its potential
+LOW = 2
+HIGH = 3
+REACH = 4
+FEEDS = 5  # cells fed so far
+SIZE = 6  # of the trial step, as a part of Newton's
+VALUE = 7  # dual value and Newton decrement at the base
+DECREMENT = 8
+STEPS = 9
+TRIES = 10
+STATE = 11
+
+START, LOWER, HALVE, TRIAL = 0.0, 1.0, 2.0, 3.0
+
+MAX_STEPS = 200
+MAX_TRIES = 50
+MAX_HALVINGS = 100
+STARVED = 0.05  # a cell with less than this part of its mass is fed before Newton starts
+ALIVE = 0.25  # of the lesser of its weight and its mass: what a step must leave a cell
+DESCENT = 1e-3  # of the decrease that the decrement promises
+NOISE = 1e-14  # of the dual value of atoms of size one
+
+
+@kernel
+def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -> None:
+    """Solve `hessian @ x = right` in place with x[-1] = 0, for the Laplacian of a weighted graph.
+
+    Only the rates off the diagonal are read, and they are only ever added (Grassmann, Taksar,
+    Heyman): near atoms, whose rates are larger by many orders, cost no digits. A cell without any
+    edge stays where it is.
+    """
+    m = hessian.shape[0]
+    for i in range(m):
+        for j in range(i + 1, m):
+            rates[i, j] = -hessian[i, j]
+    for i in range(m - 1):
+        degree = 0.0
+        for k in range(i + 1, m):
+            degree += rates[i, k]
+        rates[i, i] = degree
+        if degree <= 0.0:
+            continue
+        for j in range(i + 1, m):
+            share = rates[i, j] / degree
+            right[j] += share * right[i]
+            for k in range(j + 1, m):
+                rates[j, k] += share * rates[i, k]
+    right[m - 1] = 0.0
+    for i in range(m - 2, -1, -1):
+        if rates[i, i] <= 0.0:
+            right[i] = 0.0
+            continue
+        total = right[i]
+        for k in range(i + 1, m):
+            total += rates[i, k] * right[k]
+        right[i] = total / rates[i, i]
+
+
+@kernel
+def newton_move(
+    weights: np.ndarray,
+    v: np.ndarray,
+    mass: np.ndarray,
+    hessian: np.ndarray,
+    value: float,
+    goal: float,
+    rows: np.ndarray,
+    work: np.ndarray,
+    state: np.ndarray,
+) -> bool:
+    """Move `v (m,)` once, given the cells' masses, Laplacian and dual value there; True at the end.
+
+    Cells that start with too little mass get it first, one by one, by bisection. Then damped
+    Newton steps lower the dual value and keep every cell alive, which converges from any such
+    start (Kitagawa, Merigot, Thibert). The decrement measures how far the value is from the least;
+    at `goal` the last step is taken unseen. `rows (3, m)` (base, step, mass at the base), `work
+    (m, m)` and `state` belong to the solve.
+    """
+    m = weights.shape[0]
+    base, step, held = rows[0], rows[1], rows[2]
+    phase = state[PHASE]
+    if phase in (LOWER, HALVE):
+        j = int(state[CELL])
+        enough = mass[j] >= 0.5 * weights[j]
+        done = enough and mass[j] <= weights[j]
+        state[TRIES] += 1.0
+        if phase == LOWER and not enough:
+            state[HIGH] = v[j]
+            v[j] -= state[REACH]
+            state[REACH] *= 2.0
+            done = state[TRIES] > MAX_HALVINGS
+        elif not done:
+            if enough:
+                state[LOW] = v[j]
+            else:
+                state[HIGH] = v[j]
+            state[PHASE] = HALVE
+            middle = 0.5 * (state[LOW] + state[HIGH])
+            done = state[TRIES] > MAX_HALVINGS or middle in (state[LOW], state[HIGH])
+            if done:
+                v[j] = state[LOW]
+            else:
+                v[j] = middle
+        if not done:
+            return False
+        state[PHASE] = START
+        if mass[j] < 0.5 * weights[j] or mass[j] > weights[j]:
+            return False  # the potential was set back: see its cells first
+        phase = START
+    if phase == START:
+        starved = -1
+        worst = STARVED
+        for j in range(m):
+            if mass[j] < worst * weights[j]:
+                worst = mass[j] / weights[j]
+                starved = j
+        if starved >= 0 and state[FEEDS] < 3.0 * m:
+            state[FEEDS] += 1.0
+            state[PHASE] = LOWER
+            state[CELL] = starved
+            state[HIGH] = v[starved]
+            state[REACH] = 0.05
+            state[TRIES] = 0.0
+            v[starved] -= state[REACH]
+            return False
+    else:
+        alive = True
+        for j in range(m):
+            if not mass[j] > ALIVE * min(weights[j], held[j]):
+                alive = False
+        promised = DESCENT * state[SIZE] * state[DECREMENT]
+        noise = NOISE * (1.0 + abs(value))
+        if not (alive and value <= state[VALUE] - promised + noise):
+            state[SIZE] *= 0.5
+            state[TRIES] += 1.0
+            if state[TRIES] > MAX_TRIES:
+                for j in range(m):
+                    v[j] = base[j]
+                return True
+            for j in range(m):
+                v[j] = base[j] + state[SIZE] * step[j]
+            return False
+    # The cells of v are the new base.
+    state[STEPS] += 1.0
+    farthest = 0.0
+    for j in range(m):
+        base[j] = v[j]
+        held[j] = mass[j]
+        step[j] = mass[j] - weights[j]
+        farthest = max(farthest, abs(step[j]) / weights[j])
+    solve_laplacian(hessian, step, work)
+    decrement = 0.0
+    for j in range(m):
+        decrement += step[j] * (mass[j] - weights[j])
+    last = state[DECREMENT] if phase == TRIAL else math.inf
+    for j in range(m):
+        v[j] = base[j] + step[j]
+    if not decrement > 0.0 or (decrement <= goal and farthest <= 1e-3):
+        return True
+    if state[STEPS] >= MAX_STEPS or (decrement < 1e-10 and decrement > 0.5 * last):
+        for j in range(m):
+            v[j] = base[j]
+        return True
+    state[PHASE] = TRIAL
+    state[SIZE] = 1.0
+    state[TRIES] = 0.0
+    state[VALUE] = value
+    state[DECREMENT] = decrement
+    return False

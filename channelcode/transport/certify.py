@@ -1,0 +1,312 @@
+"""The only judge of transport: bounds recomputed from the laws and a proposal, nothing clamped.
+
+The upper bound is the cost of a coupling, the lower one a dual value; each counts its own rounding.
+What a solver says about its answer is not read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from channelcode._validation import Array, real_array
+from channelcode.errors import InvalidArgument
+from channelcode.transport.monotone import correlation_bound, line_constant
+from channelcode.transport.problem import Points, Problem, Proposal, Sketch
+from channelcode.transport.rules import (
+    COVERAGE,
+    POINTS,
+    REPLICATES,
+    coverage_factor,
+    directions_in,
+    normal_nodes,
+)
+from channelcode.transport.target import EPSILON
+
+SMALLEST = 5e-324  # values below are zero: an upper bound that vanished is this
+ORTHOGONAL_ATOL = 1e-12  # entries of U'U - I that are rounding
+NEARLY = 1e-6  # relative errors of marginals that are repaired as a whole
+JUDGE_SEED = 0x5EED  # the judge's points are none of the solvers'
+JUDGE_GOAL = 1e-11  # Newton decrement on them: far below their error
+MOST_PLANE_ATOMS = 64  # a cell of the plane costs m^2
+MOST_SPACE_ATOMS = 12  # a slab costs m^3, the corners m^4: beyond, quasi-Monte Carlo is cheaper
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """`lower <= W2^2 <= upper`, and the value in between that is reported.
+
+    `statistical` marks an interval that holds with probability `COVERAGE`; `loss` is then the part
+    of the gap that more points would not close.
+    """
+
+    squared: float
+    lower: float
+    upper: float
+    statistical: bool = False
+    loss: float = 0.0
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def certify(problem: Problem, proposal: Proposal, *, points: int | None = None) -> Bounds:
+    """The bounds on W2^2 that a proposal proves.
+
+    With `points` the judge of a Gaussian against atoms uses so many of its own in each replicate,
+    for an interval, also where it could do without.
+
+    >>> from channelcode.measures import DiscreteMeasure, Gaussian
+    >>> from channelcode.transport.problem import Problem, Proposal
+    >>> problem = Problem(Gaussian(0.0, 1.0), DiscreteMeasure.symmetric(1.0))
+    >>> bounds = certify(problem, Proposal("a guess", potential=[0.0, 0.5]))
+    >>> round(bounds.lower, 3), round(bounds.upper, 3)
+    (0.355, 0.404)
+    """
+    if not isinstance(proposal, Proposal):
+        raise InvalidArgument("proposal", "must be a Proposal", proposal)
+    if problem.is_discrete:
+        return _discrete(problem.points, proposal)
+    if problem.is_semidiscrete:
+        return _semidiscrete(problem, proposal, points)
+    return _gaussians(problem, proposal)
+
+
+def _numbers(argument: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """A part of a proposal as finite numbers of the given shape."""
+    if value is None:
+        raise InvalidArgument(argument, "must be part of the proposal", None)
+    array = real_array(argument, value)
+    if array.shape != shape:
+        raise InvalidArgument(argument, f"must have shape {shape}", f"shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InvalidArgument(argument, "must be finite", array)
+    return np.ascontiguousarray(array)
+
+
+def _scaled_up(bound: float, unit: float) -> float:
+    """An upper bound in given units; one that vanishes there is the smallest number instead."""
+    return max(bound * unit, SMALLEST) if bound > 0 else 0.0
+
+
+# --- two discrete laws ----------------------------------------------------------------------------
+
+
+def _discrete(points: Points, proposal: Proposal) -> Bounds:
+    v = _numbers("potential", proposal.potential, (len(points.atoms),))
+    lower = discrete_lower(points, v)
+    scale = float(points.shift @ points.shift) + points.power + points.variance
+    cost, repair = plan_cost(points, proposal.plan)
+    above = (
+        cost
+        + repair
+        + 4 * EPSILON * np.sqrt(scale * cost)
+        + 32 * EPSILON * (cost + EPSILON * scale)
+    )
+    unit = points.unit * points.unit
+    return Bounds(cost * unit, lower, _scaled_up(above, unit))
+
+
+def discrete_lower(points: Points, v: Array) -> float:
+    """The lower bound on W2^2 that a dual vector `(m,)` on the atoms gives, in given units."""
+    base = float(points.shift @ points.shift)
+    scores = points.atoms @ points.source.T
+    highest = (scores - v[:, None]).max(axis=0)
+    dual = float(points.masses @ highest + points.weights @ v)
+    scale = base + points.power + points.variance
+    # Rounding of the scores, and of sums in which large potentials cancel.
+    rounding = (16 + points.atoms.shape[1]) * EPSILON * scale
+    rounding += 4 * EPSILON * float(points.weights @ np.abs(v))
+    lower = max(scale - 2 * (dual + rounding), 0.0)
+    return lower * points.unit * points.unit
+
+
+def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
+    """The cost of a coupling near `plan` that has the right marginals.
+
+    Where each marginal is right to a part e of itself, `(1 - e) plan` and an independent coupling
+    of the rest, no more than 2e of either law, do. Otherwise rows and columns with too much are
+    scaled down, and what is left over is coupled independently. Returns the cost of the plan, and
+    what the repair adds at most.
+    """
+    n, m = len(points.masses), len(points.weights)
+    try:
+        row, column, mass = plan
+        row, column = np.asarray(row), np.asarray(column)
+    except (TypeError, ValueError):
+        raise InvalidArgument("plan", "must be rows, columns and masses", plan) from None
+    if row.dtype.kind not in "iu" or column.dtype.kind not in "iu":
+        raise InvalidArgument("plan", "must have integer rows and columns", (row, column))
+    mass = _numbers("plan", mass, row.shape)
+    if row.ndim != 1 or column.shape != row.shape or len(row) == 0:
+        raise InvalidArgument("plan", "must have as many rows as columns and masses", row.shape)
+    if row.min() < 0 or row.max() >= n or column.min() < 0 or column.max() >= m:
+        raise InvalidArgument("plan", f"must lie within {n} rows and {m} columns", (row, column))
+    if (mass < 0).any():
+        raise InvalidArgument("plan", "must have non-negative masses", float(mass.min()))
+    away = points.source[row] - points.atoms[column] + points.shift
+    squares = np.einsum("ij,ij->i", away, away)
+    error = max(
+        float(np.abs(np.bincount(row, mass, n) / points.masses - 1).max()),
+        float(np.abs(np.bincount(column, mass, m) / points.weights - 1).max()),
+    )
+    if error <= NEARLY:
+        total = float(points.shift @ points.shift) + points.power + points.variance
+        # The weights themselves, scaled to a sum of one, are right to a few roundings.
+        return float(mass @ squares), 2 * (error + 4 * EPSILON) * total
+    mass = mass * _shrink(points.masses, row, mass)[row]
+    mass = mass * _shrink(points.weights, column, mass)[column]
+    left = np.maximum(points.masses - np.bincount(row, mass, n), 0.0)
+    open_ = np.maximum(points.weights - np.bincount(column, mass, m), 0.0)
+    cost = float(mass @ squares)
+    amount = float(left.sum())
+    if amount > 0 and open_.sum() > 0:
+        open_ = open_ * (amount / open_.sum())
+        x, y = points.source + points.shift, points.atoms
+        spread = left @ (x**2).sum(axis=1) + open_ @ (y**2).sum(axis=1)
+        cost += float(spread - 2 * (left @ x) @ (open_ @ y) / amount)
+    return cost, 0.0
+
+
+def _shrink(allowed: Array, place: np.ndarray, mass: Array) -> Array:
+    """Factors that bring the sums of `mass` at each place down to what is allowed there."""
+    total = np.bincount(place, mass, len(allowed))
+    return np.minimum(1.0, allowed / np.where(total > 0, total, 1.0))
+
+
+# --- a Gaussian and atoms -------------------------------------------------------------------------
+
+
+def _semidiscrete(problem: Problem, proposal: Proposal, points: int | None) -> Bounds:
+    sketch, scale = problem.sketch, problem.scale
+    dual, loss, error, details = _correlation(sketch, proposal, points)
+    rounding = sketch.unit * sketch.error + 8 * EPSILON * scale
+    rho = sketch.unit * dual
+    reach = sketch.unit * error * coverage_factor(REPLICATES)
+    lost = sketch.unit * loss
+    # Half of what a statistical or a first-order loss leaves open goes to either side.
+    value = rho - (0.5 * lost if error > 0 else lost)
+    squared = squared_from(problem, value)
+    lower = max(squared - 2 * (rho - value + rounding + reach), 0.0)
+    upper = squared + 2 * (value - (rho - lost) + rounding + reach)
+    if error > 0:
+        details = details | {"error": 2 * sketch.unit * error, "coverage": COVERAGE}
+    upper = _scaled_up(upper, 1.0) if scale > 0 else SMALLEST
+    return Bounds(squared, lower, upper, error > 0, 2 * lost, details)
+
+
+def squared_from(problem: Problem, rho: float) -> float:
+    """W2^2 from the correlation, as sums of squares as far as they go.
+
+    `|m - m_T|^2 + (d - e)^2 + 2 (d e - rho)` with d^2 = tr S and e^2 = tr Cov T; the last term is
+    never negative (Cauchy and Schwarz), but for rounding.
+    """
+    covariance, unit = problem.covariance
+    target, shift = problem.reduced, problem.shift
+    first = float(np.sqrt(max(np.trace(covariance), 0.0))) * unit
+    second = target.deviation * target.unit
+    return float(shift @ shift) + (first - second) ** 2 + 2 * max(first * second - rho, 0.0)
+
+
+def _correlation(
+    sketch: Sketch, proposal: Proposal, points: int | None
+) -> tuple[float, float, float, dict[str, Any]]:
+    """Dual value, loss of a coupling, standard error and details, in units of the sketch."""
+    atoms, weights = sketch.atoms, sketch.weights
+    v = _numbers("potential", proposal.potential, (len(weights),))
+    if sketch.dim == 0:
+        return 0.0, 0.0, 0.0, {}
+    if sketch.dim == 1:
+        dual = correlation_bound(atoms[:, 0], weights, v)
+        constant = line_constant(atoms[:, 0], weights)  # of the quantile coupling
+        return dual, dual - constant, 0.0, {}
+    closed = simplex_correlation(atoms, weights)
+    if closed is not None and np.ptp(v) == 0:
+        return closed, 0.0, 0.0, {}
+    dual, loss, error = correlation_bounds(atoms[None], weights, v[None], points=points)
+    return float(dual[0]), float(loss[0]), float(error[0]), {"correlation": float(dual[0])}
+
+
+def correlation_bounds(
+    atoms: Array, weights: Array, v: Array, *, points: int | None = None, exact: bool = False
+) -> tuple[Array, Array, Array]:
+    """For each row of `atoms (n, m, q)`, q > 1, and potentials `(n, m)`: dual, loss, error `(n,)`.
+
+    `dual - loss <= rho <= dual`, exactly in the plane. In space the two are those of a quadrature
+    rule, and the standard error is that of independent points; beyond, all three are (with `exact`
+    the statistical part is left out where there is a quadrature rule). Atoms are of size about one.
+    """
+    n, m, dim = atoms.shape
+    if dim == 2 and m <= MOST_PLANE_ATOMS and points is None:
+        from channelcode._kernels.transport_plane import plane_judge
+
+        dual, loss = plane_judge(atoms, weights, v)
+        return dual, loss, np.zeros(n)
+    from channelcode._kernels.transport_quasi import quasi_judge
+
+    slabs = dim == 3 and m <= MOST_SPACE_ATOMS and points is None
+    if slabs:
+        from channelcode._kernels.transport_space import FINE, slab_judge
+
+        dual, loss = slab_judge(atoms, weights, v, directions_in(3), FINE)
+        if exact:
+            return dual, loss, np.zeros(n)
+    values = np.empty((n, REPLICATES))
+    nodes = normal_nodes(dim - 1, points or POINTS, REPLICATES, JUDGE_SEED)
+    missed = quasi_judge(atoms, weights, v, nodes, directions_in(dim), JUDGE_GOAL, values)
+    error = values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
+    mean = values.mean(axis=1)
+    if slabs:
+        # The two rules are independent of each other: what they differ by is counted, too.
+        return dual, loss, np.maximum(error, np.abs(mean - dual) / coverage_factor(REPLICATES))
+    return mean, missed, np.maximum(error, EPSILON)
+
+
+SHAPE_RTOL = 1e-12  # deviations from a regular simplex that are rounding
+
+
+def simplex_correlation(atoms: Array, weights: Array) -> float | None:
+    """rho = a e_K for atoms `a (e_k - 1/K)` up to a rigid motion, equally weighted; else None.
+
+    All cells are congruent then, so that a constant potential is optimal (theory, section 3,
+    "Isotropic, simplex target").
+    """
+    from channelcode.transport.solvers.simplex import expected_maximum
+
+    size = len(weights)
+    if atoms.shape[1] != size - 1 or np.ptp(weights) > SHAPE_RTOL:
+        return None
+    gram = atoms @ atoms.T
+    squared = np.trace(gram) / (size - 1)
+    regular = squared * (np.eye(size) - 1.0 / size)
+    if np.abs(gram - regular).max() > SHAPE_RTOL * squared:
+        return None
+    return float(np.sqrt(squared)) * expected_maximum(size)
+
+
+# --- two Gaussians --------------------------------------------------------------------------------
+
+
+def _gaussians(problem: Problem, proposal: Proposal) -> Bounds:
+    """With F F' = A, G G' = B: X = F Z, Y = G U Z cost `|F - G U|^2`; `|F'G|_*` is the limit.
+
+    The nuclear norm of F'G is tr (A^1/2 B A^1/2)^1/2, the largest correlation there is.
+    """
+    from channelcode.transport.solvers.bures import factor_of
+
+    first, second, unit = problem.covariances
+    dim = len(first)
+    turn = _numbers("rotation", proposal.rotation, (dim, dim))
+    excess = float(np.abs(turn.T @ turn - np.eye(dim)).max())
+    if excess > ORTHOGONAL_ATOL:
+        raise InvalidArgument("rotation", "must be orthogonal", f"off by {excess:.3g}")
+    left, right = factor_of(first), factor_of(second)
+    total = float(np.trace(first) + np.trace(second))
+    dual = total - 2 * float(np.linalg.svd(left.T @ right, compute_uv=False).sum())
+    spread = float(((left - right @ turn) ** 2).sum())
+    shift = problem.shift / unit
+    base = float(shift @ shift)
+    slack = 16 * dim * EPSILON * (total + base)
+    size = unit * unit
+    lower = max(base + dual - slack, 0.0) * size
+    return Bounds((base + spread) * size, lower, _scaled_up(base + spread + slack, size))

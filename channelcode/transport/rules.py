@@ -1,0 +1,57 @@
+"""Quasi-Monte Carlo rules for Gaussians: scrambled Sobol points and spread directions."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from channelcode._validation import Array
+
+POINTS = 128  # in each replicate of the default rule, which pools share
+REPLICATES = 8
+DIRECTIONS = 64
+COVERAGE = 0.999
+
+
+@cache
+def normal_nodes(dim: int, points: int, replicates: int, seed: int) -> Array:
+    """Scrambled Sobol points mapped to N(0, I), `(replicates * points, dim)`.
+
+    Each replicate is an independent scramble: half of `points` (a power of two) from the engine,
+    the other half their mirror images, then scaled so that the covariance is the identity. So
+    polynomials up to degree three are integrated exactly, and what is left falls faster.
+    """
+    from scipy.stats import qmc
+
+    streams = np.random.SeedSequence(seed).spawn(replicates)
+    rules = []
+    for stream in streams:
+        engine = qmc.Sobol(dim, scramble=True, rng=np.random.default_rng(stream))
+        uniform = engine.random(max(points // 2, 1))
+        # The scramble's lattice holds zero, which is no probability.
+        drawn = ndtri(np.clip(uniform, 2.0**-40, 1 - 2.0**-40))
+        if len(drawn) > 2 * dim:
+            spread = np.linalg.cholesky(drawn.T @ drawn / len(drawn))
+            drawn = np.linalg.solve(spread, drawn.T).T
+        rules.append(np.concatenate((drawn, -drawn)))
+    return np.ascontiguousarray(np.concatenate(rules))
+
+
+@cache
+def directions_in(dim: int) -> Array:
+    """Unit vectors spread over the half sphere, the axes among them, `(DIRECTIONS + dim, dim)`."""
+    drawn = np.random.default_rng(20).standard_normal((DIRECTIONS, dim))
+    both = np.concatenate((np.eye(dim), drawn))
+    return np.ascontiguousarray(both / np.linalg.norm(both, axis=1, keepdims=True))
+
+
+def coverage_factor(replicates: int) -> float:
+    """How many standard errors make a two-sided interval of probability `COVERAGE`."""
+    return float(stdtrit(replicates - 1, 0.5 * (1 + COVERAGE)))
+
+
+def upper_quantiles(weights: Array) -> Array:
+    """z with P(X > z) = w for each weight (at most a half), X ~ N(0, 1)."""
+    return -ndtri(np.minimum(weights, 0.5))

@@ -1,0 +1,125 @@
+"""Pools of samples against one target: sorted on the line, the semi-dual in R^k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.measures import DiscreteMeasure, EmpiricalPool
+from channelcode.transport.gaussian_pool import Judged
+from channelcode.transport.monotone import monotone_plan
+from channelcode.transport.problem import Problem
+from channelcode.transport.solve import Auto, solve
+from channelcode.transport.solvers.assignment import RUNGS, State, attempt
+from channelcode.transport.target import EPSILON, Reduced
+
+SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
+CHUNK = 1 << 17  # numbers handled at a time: one megabyte stays in the cache
+
+
+def samples_squared(
+    pool: EmpiricalPool, law: DiscreteMeasure, target: Reduced, *, tol: float | None
+) -> Judged:
+    """W2^2 of sample candidates with bounds, exact on their points."""
+    size = pool.samples.shape[1]
+    heavy = np.flatnonzero(pool.weights > 0)
+    samples = pool.samples.reshape(len(pool), size, -1)
+    if len(heavy) < size:
+        samples = np.ascontiguousarray(samples[:, heavy])
+    masses = np.array(pool.weights[heavy])
+    if pool.equally_weighted:
+        masses = np.full(len(heavy), 1.0 / len(heavy))
+    if target.rank > 1:
+        return _by_cells(pool, samples, masses, law, target, tol=tol)
+    away = (samples - target.centre) - target.offset
+    squares = np.einsum("nsk,nsk,s->n", away, away, masses)
+    if target.rank == 0:
+        squared = squares
+    elif away.shape[2] == 1:
+        squared = _line(away[:, :, 0], masses, target)
+    else:
+        along = away @ target.basis[:, 0]
+        off = np.maximum(squares - np.einsum("ns,ns,s->n", along, along, masses), 0.0)
+        squared = off + _line(along, masses, target)
+    slack = 32 * EPSILON * (squares + target.variance * target.unit**2)
+    return Judged(squared, np.maximum(squared - slack, 0.0), squared + slack)
+
+
+def _line(samples: Array, masses: Array, target: Reduced) -> Array:
+    """W2^2 of samples `(n, s)` on the line: sort, then sum along the plan.
+
+    With equal masses all candidates share one plan. Two atoms need no more of the order than the
+    quantile between them (Prop. 3.2 for B_t), which a partition finds in linear time.
+    """
+    from channelcode._kernels.transport_line import shared_plan_cost
+
+    size = samples.shape[1]
+    order = np.argsort(target.points[:, 0], kind="stable")
+    atoms, weights = target.points[order, 0] * target.unit, target.weights[order]
+    out = np.empty(len(samples))
+    if not (masses == masses[0]).all():
+        for c, row in enumerate(samples):
+            ranks = np.argsort(row, kind="stable")
+            plan = monotone_plan(masses[ranks], weights)
+            out[c] = plan.mass @ (row[ranks[plan.row]] - atoms[plan.column]) ** 2
+        return out
+    plan = monotone_plan(masses, weights)
+    index = plan.row.astype(np.int64)
+    atom = np.ascontiguousarray(atoms[plan.column])
+    changes = np.flatnonzero(np.diff(plan.column))
+    # The last point below the change, or the point that is split there.
+    cut = int(index[changes[0]]) if len(changes) == 1 else None
+    rows = max(1, SORTED // size)
+    for start in range(0, len(samples), rows):
+        part = samples[start : start + rows]
+        ordered = np.sort(part, axis=1) if cut is None else np.partition(part, cut, axis=1)
+        out[start : start + rows] = shared_plan_cost(ordered, index, atom, plan.mass)
+    return out
+
+
+def _by_cells(
+    pool: EmpiricalPool,
+    samples: Array,
+    masses: Array,
+    law: DiscreteMeasure,
+    target: Reduced,
+    *,
+    tol: float | None,
+) -> Judged:
+    """`W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`, judged by primal and dual."""
+    from channelcode._kernels.transport_semidual import spread_pool
+
+    n, size, dim = samples.shape
+    atoms = target.points @ target.basis.T
+    weights, unit = np.array(target.weights), target.unit
+    rows = min(max(1, CHUNK // (size * max(dim, len(atoms)))), n)
+    # The same room for all: fresh memory costs as much as a solve.
+    room = np.empty((rows, len(atoms), size))
+    state, second = State.room(*room.shape), np.empty(rows)
+    variance = target.variance * unit * unit
+    spread, primal, dual = np.empty(n), np.empty(n), np.empty(n)
+    left = np.arange(n)
+    for rung in range(RUNGS):
+        closed = np.zeros(len(left), dtype=bool)
+        for start in range(0, len(left), rows):
+            index = left[start : start + rows]
+            part = samples[index] if rung else samples[start : start + rows]
+            spread_pool(part, masses, target.centre, target.offset, second)
+            # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
+            scores = np.matmul(atoms, part.transpose(0, 2, 1), out=room[: len(part)])
+            solved = attempt(scores, masses, weights, state, rung=rung)
+            closed[start : start + rows] = solved.closed
+            spread[index], primal[index] = second[: len(part)], solved.primal * unit
+            dual[index] = solved.dual * unit
+        left = left[~closed]
+        if not len(left):
+            break
+    scale = spread + variance
+    rounding = 32 * EPSILON * scale
+    squared = np.maximum(scale - 2 * primal, 0.0)
+    lower = np.maximum(scale - 2 * dual - rounding, 0.0)
+    upper = squared + rounding
+    for c in left:
+        result = solve(Problem(pool[int(c)], law), Auto(), tol=tol, throw=True)
+        squared[c], lower[c], upper[c] = result.squared, result.lower, result.upper
+    return Judged(squared, lower, upper)

@@ -1,0 +1,25 @@
+"""The methods of transport, one file each. They propose; `channelcode.transport.certify` judges."""
+
+from channelcode.transport.solvers.bures import Bures, bures_squared
+from channelcode.transport.solvers.earth_mover import EarthMover
+from channelcode.transport.solvers.line import Line
+from channelcode.transport.solvers.median import Median
+from channelcode.transport.solvers.plane import Plane
+from channelcode.transport.solvers.quasi import QuasiMonteCarlo
+from channelcode.transport.solvers.semidual import SemiDual
+from channelcode.transport.solvers.simplex import Simplex, expected_maximum
+from channelcode.transport.solvers.space import Space
+
+__all__ = [
+    "Bures",
+    "EarthMover",
+    "Line",
+    "Median",
+    "Plane",
+    "QuasiMonteCarlo",
+    "SemiDual",
+    "Simplex",
+    "Space",
+    "bures_squared",
+    "expected_maximum",
+]

@@ -1,0 +1,55 @@
+"""Pools of samples: any number of atoms, any weights, any units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channelcode import DiscreteMeasure, Empirical, EmpiricalPool, nearest, w2, w2_squared
+from tests.channelcode.transport.oracles import emd_squared
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 66, 70, 127, 128, 129])
+def test_any_number_of_atoms(m):
+    """65 atoms gave .0751 for .2020, and 66 and more ended the process: 64 slots were overrun."""
+    rng = np.random.default_rng(m)
+    nu = DiscreteMeasure(rng.standard_normal((m, 2)), rng.dirichlet(np.ones(m)))
+    draws = rng.standard_normal((3, 80, 2))
+    pool = EmpiricalPool(draws)
+    looped = [emd_squared(Empirical(x), nu) for x in draws]
+    np.testing.assert_allclose(w2_squared(pool, nu), looped, rtol=1e-11)
+    assert int(nearest(pool, nu).index[0]) == int(np.argmin(looped))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1), dim=st.integers(1, 3), m=st.integers(1, 6))
+def test_weights_are_repeated_or_absent_samples(seed, dim, m):
+    rng = np.random.default_rng(seed)
+    nu = DiscreteMeasure(rng.standard_normal((m, dim)), rng.dirichlet(np.ones(m)))
+    draws, counts = rng.standard_normal((4, 7, dim)), rng.integers(0, 4, 7)
+    counts[rng.integers(7)] += 1
+    weighted, repeated = (
+        EmpiricalPool(draws, counts),
+        EmpiricalPool(np.repeat(draws, counts, axis=1)),
+    )
+    expected = w2_squared(repeated, nu)
+    np.testing.assert_allclose(w2_squared(weighted, nu), expected, rtol=1e-11, atol=1e-13)
+    assert nearest(weighted, nu).index[0] == np.argmin(expected)
+    for law, value in zip(weighted, expected, strict=True):
+        assert w2(law, nu).squared == pytest.approx(value, rel=1e-11, abs=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-8, 1e-4, 1e-3, 1.0, 1e6])
+def test_two_draws_in_any_unit(scale):
+    """Coordinates of 1e-8 were wrong by 1.2 % in 3 of 20, those of 1e-20 in 16 of 20."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        draws, atoms = rng.standard_normal((1, 2, 2)), rng.standard_normal((5, 2))
+        nu = DiscreteMeasure(scale * atoms, rng.dirichlet(np.ones(5)))
+        plain = DiscreteMeasure(atoms, nu.weights)
+        expected = emd_squared(Empirical(draws[0]), plain) * scale**2
+        found = w2_squared(EmpiricalPool(scale * draws), nu)[0]
+        assert found == pytest.approx(expected, rel=1e-11)
+        assert w2(Empirical(scale * draws[0]), nu).squared == pytest.approx(expected, rel=1e-11)
