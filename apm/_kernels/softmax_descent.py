@@ -125,7 +125,7 @@ def descend(Z, ZT, codes, weights, VT, lever, roots, joint, dense, most, toleran
     direction, step, trial = np.empty((r, k)), np.empty((r, k)), np.empty((r, k))
     moves, turns = np.empty((most, r, k)), np.empty((most, r, k))
     inverses, shares = np.empty(most), np.empty(most)
-    loss, _ = point(Z, ZT, codes, weights, VT, residual, gradient)
+    loss, cancels = point(Z, ZT, codes, weights, VT, residual, gradient)
     for done in range(most):
         direction[:] = gradient
         for back in range(done):
@@ -136,6 +136,8 @@ def descend(Z, ZT, codes, weights, VT, lever, roots, joint, dense, most, toleran
         for i in range(done):
             step += (shares[i] - inverses[i] * (turns[i] * step).sum()) * moves[i]
         descent = (step * gradient).sum()
+        if done == 0 and descent <= eps * cancels:  # at the maximum, or rounding is all there is
+            return 0, False
         trial[:] = VT - step
         lower, cancels = point(Z, ZT, codes, weights, trial, residual, next_gradient)
         if not lower <= loss - steep * descent:
