@@ -12,8 +12,9 @@ COLUMNS = 7  # chosen score, runner-up's score, mean, lowest, largest power, mea
 def select(features, mean, factor, is_open, target, constant, rtol, spread_tol, scores, row):
     """Score the open rows by -W2^2 to B_t and choose; fill `row` with the numbers of COLUMNS.
 
-    `target` is sqrt(2 P / pi), `constant` (1 - 2/pi) P. Returns `(chosen, runner_up)`, rows of the
-    pool; the runner-up is -1 if there is none. Ties as in `apm.selectors.base.best`.
+    `target` is sqrt(2 P / pi), `constant` P. Rows are compared without the constant, which would
+    hide their differences if it is large. Returns `(chosen, runner_up)`, rows of the pool; the
+    runner-up is -1 if there is none. Ties as in `apm.selectors.ranking.best`.
     """
     n, p = features.shape
     q = mean.shape[0]
@@ -38,8 +39,8 @@ def select(features, mean, factor, is_open, target, constant, rtol, spread_tol, 
             for k in range(q):
                 variance += images[i, k] * images[i, k]
         centres[i], variances[i] = centre, variance
-        off = np.sqrt(variance) - target
-        score = -(off * off + centre * centre + constant)
+        deviation = np.sqrt(variance)
+        score = -(deviation * (deviation - 2.0 * target) + centre * centre)
         scores[i] = score
         total += score
         count += 1
@@ -56,10 +57,10 @@ def select(features, mean, factor, is_open, target, constant, rtol, spread_tol, 
     for i in range(n):
         if is_open[i] and i != chosen and (runner_up < 0 or scores[i] > scores[runner_up]):
             runner_up = i
-    row[0] = scores[chosen]
-    row[1] = scores[runner_up] if runner_up >= 0 else np.nan
-    row[2] = total / count
-    row[3] = lowest
+    row[0] = scores[chosen] - constant
+    row[1] = scores[runner_up] - constant if runner_up >= 0 else np.nan
+    row[2] = total / count - constant
+    row[3] = lowest - constant
     row[4] = power
     row[5] = centres[chosen]
     row[6] = variances[chosen]
@@ -88,9 +89,9 @@ def run(
             for k in range(q):
                 turned[j, k] = factor[k, j]
         power = radius * radius * np.linalg.eigvalsh(np.dot(turned, factor))[q - 1]
-        target, constant = np.sqrt(2.0 / np.pi * power), (1.0 - 2.0 / np.pi) * power
+        target = np.sqrt(2.0 / np.pi * power)
         chosen, runner_up = select(
-            features, mean, factor, is_open, target, constant, rtol, spread_tol, scores, table[done]
+            features, mean, factor, is_open, target, power, rtol, spread_tol, scores, table[done]
         )
         for j in range(p):
             design[told, j] = features[chosen, j]

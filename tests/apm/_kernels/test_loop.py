@@ -13,8 +13,9 @@ from tests.apm.given import given_belief
 from tests.kernel_checks import assert_matches_py_func
 
 
+@pytest.mark.parametrize("power", [6.0, 1e26])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_selection_is_the_selectors(intercept, rng):
+def test_selection_is_the_selectors(intercept, power, rng):
     X = rng.normal(size=(30, 3))
     width = 3 + intercept
     root, mean = rng.normal(size=(width, width)), rng.normal(size=width)
@@ -22,10 +23,9 @@ def test_selection_is_the_selectors(intercept, rng):
     belief = given_belief(mean, root @ root.T)
     is_open = np.ones(30, dtype=bool)
     is_open[[4, 7]] = False
-    power = 6.0
     scores, row = np.zeros(30), np.zeros(COLUMNS)
     chosen, runner_up = assert_matches_py_func(
-        select, X, mean, root, is_open, np.sqrt(2 * power / np.pi), (1 - 2 / np.pi) * power,
+        select, X, mean, root, is_open, np.sqrt(2 * power / np.pi), power,
         TIE_RTOL, TIE_SPREAD, scores, row,
     )  # fmt: skip
     selector = APM(FixedPower(power))
@@ -33,10 +33,10 @@ def test_selection_is_the_selectors(intercept, rng):
     assert chosen == selector.select(belief, rows, exclude=~is_open)[0]
     assert runner_up == selector.explain(belief, rows, chosen, exclude=~is_open).runner_up
     select(
-        X, mean, root, is_open, np.sqrt(2 * power / np.pi), (1 - 2 / np.pi) * power,
+        X, mean, root, is_open, np.sqrt(2 * power / np.pi), power,
         TIE_RTOL, TIE_SPREAD, scores, row,
     )  # fmt: skip
-    np.testing.assert_allclose(scores[is_open], expected[is_open], rtol=1e-12)
+    np.testing.assert_allclose(scores[is_open] - power, expected[is_open], rtol=1e-12)
     laws = belief.push(rows)
     assert row[0] == pytest.approx(expected[chosen], rel=1e-12)
     assert row[1] == pytest.approx(expected[runner_up], rel=1e-12)
