@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from apm.belief import Belief
 from apm.power import PoolMaxPower
+from apm.selectors.base import Selector
 from apm.selectors.matching.apm import APM
 from apm.selectors.matching.messages import Predictions
 from apm.selectors.matching.views import ContestedPair
-from channelcode.channels import Softmax
+from channelcode.channels import Logistic, Probit, Softmax
 
 
-def default_selector(belief: Belief) -> APM:
-    """The paper's `APM()` on the line; the rule of `docs/multiclass.md` for a softmax.
+def default_selector(belief: Belief) -> Selector:
+    """The rule that our studies rank best for this belief.
 
-    >>> from apm.posteriors import Bohning
+    Two classes with a logistic or probit channel: `APM(message=Predictions())`. A softmax: the rule
+    of `docs/multiclass.md`. Any other scalar channel: the paper's `APM()`.
+
+    >>> from apm.posteriors import Bohning, VariationalLogistic
     >>> default_selector(Belief(Bohning(3))).channel
     ContestedPair()
+    >>> default_selector(Belief(VariationalLogistic())).message.num_targets
+    200
     """
     if isinstance(belief.channel, Softmax):
         return APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())
+    if isinstance(belief.channel, Logistic | Probit):
+        return APM(message=Predictions())
     return APM()

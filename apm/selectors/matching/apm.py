@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -20,6 +21,12 @@ from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, non_negative
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
+
+ALL_CLASSES = (
+    "APM() looks at all {} classes at once, which labelled worse than random in most conditions of "
+    "the study (docs/multiclass.md): use APM(PoolMaxPower(), channel=ContestedPair(), "
+    "message=Predictions()), the default of Learner, or say channel=AllClasses() if it is meant"
+)
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,9 @@ class APM(Matching):
 
     def prepared(self, belief: Belief, X: ArrayLike) -> Self:
         """This selector with B, and the targets of its message, fixed by the initial pool X."""
+        classes = belief.channel.num_outputs
+        if self.channel is None and self.message == Parameters() and belief.channel.dim > 2:
+            warnings.warn(ALL_CLASSES.format(classes), stacklevel=3)
         ready = super().prepared(belief, X)
         return replace(ready, message=ready.message.prepared(belief, X))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,17 +11,22 @@ from apm.belief import Belief
 from apm.learner import Learner
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.power import PoolMaxPower, SpectralPower
-from apm.selectors import APM, ContestedPair, Predictions
+from apm.selectors import APM, AllClasses, ContestedPair, Predictions
 from apm.selectors.default import default_selector
-from channelcode.channels import Logistic, Probit, Softmax
+from channelcode.channels import Cloglog, Logistic, Ordinal, Probit, Softmax
 from tests.apm.given import three_classes
 
 
-@pytest.mark.parametrize("channel", [Logistic(), Probit()], ids=repr)
-def test_on_the_line_it_is_the_papers(channel) -> None:
+@pytest.mark.parametrize("channel", [Logistic(), Probit(2.0)], ids=repr)
+def test_for_two_classes_predictions_are_the_message(channel) -> None:
     found = default_selector(Belief(Laplace(channel, 1.0)))
-    assert found == APM()
-    assert found.power == SpectralPower()
+    assert found == APM(SpectralPower(), message=Predictions())
+    assert found != APM()
+
+
+def test_another_channel_on_the_line_keeps_the_papers_rule() -> None:
+    for channel in (Cloglog(), Ordinal((-1.0, 1.0))):
+        assert default_selector(Belief(Laplace(channel, 1.0))) == APM()
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
@@ -49,8 +56,6 @@ def test_a_learner_without_a_selector_has_it(rng) -> None:
 
 
 def test_it_asks_for_rows_without_a_label() -> None:
-    assert default_selector(Belief(VariationalLogistic())) == APM()
-    assert default_selector(Belief(Bohning(2))).channel == ContestedPair()
     rng = np.random.default_rng(15)
     X, y = rng.normal(size=(30, 3)), np.arange(8) % 3
     learner = Learner(X, Bohning(3, 1.0), default_selector(Belief(Bohning(3))), seed=0)
@@ -59,3 +64,29 @@ def test_it_asks_for_rows_without_a_label() -> None:
     assert int(learner.ask()[0]) >= len(y)
     full = Belief(Laplace(Softmax(3), 1.0).fit(X[: len(y)], y))
     assert np.isfinite(default_selector(full).scores(full, X)).all()
+
+
+def test_the_papers_rule_on_many_classes_warns_once_and_names_the_other() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner = Learner(X, Bohning(3, 1.0), APM(), seed=0)
+        for row in range(4):
+            learner.tell(row, row % 3)
+            learner.ask(2)
+    (warning,) = caught
+    assert "worse than random" in str(warning.message)
+    assert "channel=ContestedPair(), message=Predictions()" in str(warning.message)
+
+
+def test_no_warning_where_it_is_meant_or_harmless() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    for model, rule in (
+        (Bohning(3, 1.0), APM(channel=AllClasses())),
+        (Bohning(3, 1.0), APM(channel=ContestedPair())),
+        (Bohning(2, 1.0), APM()),
+        (Bohning(3, 1.0), None),
+        (VariationalLogistic(), APM()),
+        (Laplace(Ordinal((-1.0, 1.0)), 1.0), APM()),
+    ):
+        Learner(X, model, rule, seed=0).ask()  # warnings are errors in these tests
