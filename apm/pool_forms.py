@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from apm.posteriors import Bohning, Posterior
+from apm.posteriors.feature_covariance import RankOne
 from channelcode._validation import Array
 
 MOST_CROSS = 1 << 22  # entries of x'Bx* that are kept: 32 mebibytes
@@ -51,10 +52,7 @@ class PoolForms:
     def mean(self) -> Array:
         """The mean inputs `(n, k)`."""
         if self._mean is None:
-            theta = self.posterior.mean
-            mean = self.matrix @ theta[:, : self.matrix.shape[1]].T
-            if self.posterior.intercept:
-                mean += theta[:, -1]
+            mean = np.asarray(self.posterior.mean_inputs(self.matrix))
             mean.setflags(write=False)
             self._mean = mean
             return mean
@@ -64,8 +62,7 @@ class PoolForms:
     def leverage(self) -> Array:
         """x'Bx of every row, `(n,)`."""
         if self._leverage is None:
-            design = self._design
-            leverage: Array = np.vecdot(design @ self._inner, design)
+            leverage: Array = np.asarray(self.posterior.leverage(self.matrix))
             self._leverage = self._full = leverage
             return leverage
         return self._leverage
@@ -75,7 +72,8 @@ class PoolForms:
 
         Only the last targets are kept.
         """
-        if len(targets) * len(self.matrix) > MOST_CROSS or targets.dtype != np.float64:
+        entries = targets.shape[0] * self.matrix.shape[0]
+        if entries > MOST_CROSS or targets.dtype != np.float64:
             return None
         if self._targets is None or self._targets.matrix is not targets:
             self._targets, self._cross = PoolForms(self.posterior, targets), None
@@ -88,7 +86,7 @@ class PoolForms:
             return None
         if self._cross is None:
             _ = self.leverage, watched.leverage  # they say when the digits of the rest are used up
-            self._cross = self._design @ (self._inner @ watched._design.T)
+            self._cross = self.posterior.cross_leverage(self.matrix, targets)
         return self._cross
 
     def after(self, posterior: Posterior) -> PoolForms | None:
@@ -100,65 +98,45 @@ class PoolForms:
             new._targets = PoolForms(posterior, self._targets.matrix)
         if self._leverage is None and self._cross is None:
             return new
-        lost = lost_root(self.posterior, posterior)
-        if lost is None or self._age + lost.shape[1] > KEPT_LABELS:
+        lost = change_between(self.posterior, posterior)
+        if lost is None or self._age == KEPT_LABELS:
             return new
-        new._age = self._age + lost.shape[1]
-        along = self._design @ lost
+        new._age = self._age + 1
+        root = np.sqrt(lost.shrink)
+        along = root * lost.along(self.matrix)
         if not new._reduce(self, along):
             return PoolForms(posterior, self.matrix)
         if self._targets is not None and new._targets is not None:
-            toward = self._targets._design @ lost
+            toward = root * lost.along(self._targets.matrix)
             kept = new._targets._reduce(self._targets, toward)
             if kept and self._cross is not None:
-                change = along @ toward.T
+                change = np.outer(along, toward)
                 new._cross = np.subtract(self._cross, change, out=change)
         return new
 
     def _reduce(self, before: PoolForms, along: Array) -> bool:
         """Take the leverage from that before a label; False if too few digits would be left."""
         if before._leverage is not None and before._full is not None:
-            leverage = before._leverage - np.vecdot(along, along)
+            leverage = before._leverage - along * along
             if (leverage < KEPT_PART * before._full).any():
                 return False
             self._leverage, self._full = leverage, before._full
         return True
 
-    @property
-    def _inner(self) -> Array:
-        return self.posterior.covariance.inner
 
-    @property
-    def _design(self) -> Array:
-        if not self.posterior.intercept:
-            return self.matrix
-        return np.concatenate((self.matrix, np.ones((len(self.matrix), 1))), axis=1)
-
-
-def lost_root(before: Posterior, after: Posterior) -> Array | None:
-    """U `(q, b)` with `B_before - B_after = U U'`, if b labels were all that came between.
-
-    By Woodbury `U = B X' (2/s + X B X')^(-1/2)` for new rows X with sample weights s.
-    """
+def change_between(before: Posterior, after: Posterior) -> RankOne | None:
+    """What one label took from B, if one label is all that came between two posteriors."""
     if not (isinstance(before, Bohning) and isinstance(after, Bohning)):
         return None
     old = before.num_observations
-    fresh = after.num_observations - old
-    if fresh < 1 or before.num_features != after.num_features:
+    change = after.last_update
+    if change is None or after.num_observations != old + 1:
         return None
-    design, weights = after.design, after.sample_weight
     same = (
-        np.array_equal(before.precision, after.precision)
+        before.num_features == after.num_features
         and before.intercept == after.intercept
-        and np.array_equal(design[:old], before.design)
-        and np.array_equal(weights[:old], before.sample_weight)
+        and np.array_equal(before.precision, after.precision)
+        and np.array_equal(after.design[:old], before.design)
+        and np.array_equal(after.sample_weight[:old], before.sample_weight)
     )
-    counted = weights[old:] > 0
-    rows, weights = design[old:][counted], weights[old:][counted]
-    if not same or len(rows) > KEPT_LABELS:
-        return None
-    image = before.covariance.inner @ rows.T
-    inside = rows @ image + np.diag(2.0 / weights)
-    lower = np.linalg.cholesky(0.5 * (inside + inside.T))
-    root: Any = np.linalg.solve(lower, image.T).T
-    return root
+    return change if same else None

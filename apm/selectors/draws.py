@@ -41,7 +41,7 @@ def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> A
         return mean + noise @ np.asarray(posterior.factor).T
     covariance = posterior.covariance
     if isinstance(covariance, KroneckerCovariance):
-        inner = noise.reshape(-1, mean.shape[1]) @ _root(covariance.inner).T
+        inner = covariance.features.draw(noise.reshape(-1, mean.shape[1]))
         return mean + _root(covariance.outer) @ inner.reshape(noise.shape)
     factor = _root(np.asarray(covariance))
     return mean + (noise.reshape(samples, -1) @ factor.T).reshape(noise.shape)
@@ -62,21 +62,16 @@ def gives_samples(belief: Belief, X: Any) -> bool:
 def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Iterator[Array]:
     """Channel inputs `(rows, s)` or `(rows, s, k)` in pieces of the pool, one theta for each s.
 
-    Every row sees the same draws of theta, as in the paper's InfoGain. A posterior known by its
-    samples gives those (all of them).
+    Every row sees the same draws of theta, as in the paper's InfoGain. The posterior is Gaussian;
+    one known by its samples has them already (`gives_samples`).
     """
     matrix = as_matrix(X)
     belief = belief.sized(matrix)
-    theta = None if gives_samples(belief, matrix) else parameter_draws(belief, samples, rng)
+    theta = parameter_draws(belief, samples, rng)
     width = max(samples, 1) * belief.channel.dim
     rows = max(1, CHUNK_ENTRIES // max(width, matrix.shape[1]))
     for start in range(0, len(matrix), rows):
-        piece = matrix[start : start + rows]
-        if theta is not None:
-            yield inputs_at(belief, piece, theta)
-        else:
-            laws = belief.push(piece)
-            yield laws.samples  # type: ignore[attr-defined]
+        yield inputs_at(belief, matrix[start : start + rows], theta)
 
 
 def point_inputs(belief: Belief, X: Any) -> Array:

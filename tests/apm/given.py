@@ -13,6 +13,7 @@ from apm.posteriors.base import Posterior
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Softmax
+from channelcode.measures import EmpiricalPool
 
 
 class Solution(NamedTuple):
@@ -106,3 +107,68 @@ def drawn(
     theta = rng.standard_normal((channel.dim, p))
     l = X @ theta.T
     return X, channel.sample(l[:, 0] if channel.dim == 1 else l, rng=rng)
+
+
+class GivenSamples(Posterior):
+    """A law of theta by weighted samples: `(s, q)` on the line, `(s, k, q)` through a softmax."""
+
+    __slots__ = ("_masses", "_theta")
+    _theta: Array
+    _masses: Array
+
+    def __init__(self, theta: ArrayLike, weights: ArrayLike) -> None:
+        values = np.array(theta, dtype=np.float64)
+        masses = np.array(weights, dtype=np.float64)
+        self._set(_theta=values, _masses=masses / masses.sum())
+        super().__init__(1.0)
+        self._set(_num_features=values.shape[-1], _design=np.empty((0, values.shape[-1])))
+
+    @property
+    def num_labels(self) -> int:
+        return 2 if self._theta.ndim == 2 else self._theta.shape[1]
+
+    @property
+    def dim(self) -> int:
+        return 1 if self._theta.ndim == 2 else self._theta.shape[1]
+
+    @property
+    def channel(self) -> Any:
+        return Logistic() if self._theta.ndim == 2 else Softmax(self._theta.shape[1])
+
+    @property
+    def mean(self) -> Array:
+        return np.einsum("s,s...->...", self._masses, self._theta)
+
+    @property
+    def map(self) -> Array:
+        return self.mean
+
+    @property
+    def covariance(self) -> Any:
+        centred = (self._theta - self.mean).reshape(len(self._theta), -1)
+        return np.einsum("s,si,sj->ij", self._masses, centred, centred)
+
+    @property
+    def summed_covariance(self) -> Array:
+        centred = np.atleast_3d(self._theta - self.mean)
+        if self._theta.ndim == 2:
+            centred = np.moveaxis(centred, 2, 1)
+        return np.einsum("s,ski,skj->ij", self._masses, centred, centred)
+
+    def project(self, features: Any) -> tuple[Array, ...]:
+        inputs = np.einsum("np,s...p->ns...", features, self._theta)
+        if inputs.ndim == 3:  # a softmax does not see a common shift
+            inputs = inputs - inputs.mean(axis=2, keepdims=True)
+        return (inputs,)
+
+    def pool(self, arrays: tuple[Array, ...]) -> Any:
+        return EmpiricalPool(arrays[0], self._masses)
+
+    def _solve(self, start: Posterior | None, fresh: int) -> Any:
+        raise NotImplementedError
+
+    def _solution_state(self) -> dict[str, np.ndarray]:
+        raise NotImplementedError
+
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Any:
+        raise NotImplementedError

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from apm.belief import Belief
-from apm.posteriors.base import Posterior
-from apm.posteriors.covariance import KroneckerCovariance
+from apm.posteriors import Bohning, Posterior
+from apm.posteriors.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.matching.views import View
 from channelcode._validation import Array
@@ -29,17 +29,23 @@ def explained_share(belief: Belief, X: Any, targets: Any, view: View) -> Array:
     A candidate without variance shares nothing.
     """
     posterior = belief.posterior
-    here, there = _design(belief, X), _design(belief, targets)
     if isinstance(view.laws, EmpiricalPool) and belief.channel.dim == 1:
-        samples = belief.push(X).samples, belief.push(targets).samples  # type: ignore[attr-defined]
-        first, second = (draws - draws.mean(axis=1, keepdims=True) for draws in samples)
-        return _squared_cosines(first, second)
-    factor = _factor(posterior)
-    if factor is not None:
-        return _squared_cosines(here @ factor, there @ factor)
+        first, second = (_deviations(belief.push(rows)) for rows in (X, targets))
+        return _shares(first @ second.T, np.vecdot(first, first), np.vecdot(second, second))
+    features, others = belief.encoder.encode(X), belief.encoder.encode(targets)
+    form = posterior
+    if not isinstance(posterior, ScalarGaussian | Bohning):
+        form = getattr(posterior.covariance, "features", None)
+    if isinstance(form, ScalarGaussian | Bohning):
+        own, other = form.leverage(features), form.leverage(others)
+        return _shares(form.cross_leverage(features, others), own, other)
+    if isinstance(form, FeatureCovariance):
+        own, other = form.quadratic(features), form.quadratic(others)
+        return _shares(form.cross(features, others), own, other)
     if view.pairs is None:
         rule = "must be ContestedPair(), or the posterior's covariance Kronecker (Bohning)"
         raise InvalidArgument("channel", rule, type(posterior).__name__)
+    here, there = _design(belief, features), _design(belief, others)
     return _pair_share(posterior, here, there, view)
 
 
@@ -83,32 +89,25 @@ def _inverse(form: Array) -> Array:
         return np.where(form > 0, 1.0 / form, 0.0)
 
 
-def _design(belief: Belief, X: Any) -> Array:
-    features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
+def _design(belief: Belief, features: Any) -> Array:
+    matrix = np.asarray(features, dtype=np.float64)
     if not belief.posterior.intercept:
-        return features
-    return np.concatenate((features, np.ones((len(features), 1))), axis=1)
+        return matrix
+    return np.concatenate((matrix, np.ones((len(matrix), 1))), axis=1)
 
 
-def _factor(posterior: Posterior) -> Array | None:
-    """F with Cov(l_x, l_x*) proportional to x'FF'x*, if there is one such matrix."""
-    if isinstance(posterior, ScalarGaussian):
-        return np.asarray(posterior.factor)
-    covariance = posterior.covariance
-    if isinstance(covariance, KroneckerCovariance):
-        values, vectors = np.linalg.eigh(covariance.inner)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
-    return None
-
-
-def _squared_cosines(first: Array, second: Array) -> Array:
-    share = first @ second.T
+def _shares(cross: Any, own: Any, other: Any) -> Array:
+    """cross^2 / (own other), `(n, t)`, at most one by Cauchy and Schwarz up to rounding."""
+    share = np.array(cross, dtype=np.float64)
     share *= share
-    own = np.einsum("ij,ij->i", first, first)
-    other = np.einsum("ij,ij->i", second, second)
-    share *= _inverse(own)[:, None]
-    share *= _inverse(other)
-    return np.minimum(share, 1.0, out=share)  # Cauchy and Schwarz, up to rounding
+    share *= _inverse(np.asarray(own, dtype=np.float64))[:, None]
+    share *= _inverse(np.asarray(other, dtype=np.float64))
+    return np.minimum(share, 1.0, out=share)
+
+
+def _deviations(laws: Any) -> Array:
+    """Samples of laws on the line less their mean, times the roots of their weights, `(n, s)`."""
+    return (laws.samples - laws.mean[:, None]) * np.sqrt(laws.weights)
 
 
 def _pair_share(posterior: Posterior, here: Array, there: Array, view: View) -> Array:

@@ -150,7 +150,7 @@ def pair_laws(laws: GaussianPool | EmpiricalPool, pairs: NDArray[np.intp]) -> Po
     first, second = pairs[:, 0], pairs[:, 1]
     if isinstance(laws, EmpiricalPool):
         draws = laws.samples
-        return EmpiricalPool(draws[rows, :, first] - draws[rows, :, second])
+        return EmpiricalPool(draws[rows, :, first] - draws[rows, :, second], laws.weights)
     mean = laws.mean[rows, first] - laws.mean[rows, second]
     if isinstance(laws, ScaledPool):
         form = laws.shape

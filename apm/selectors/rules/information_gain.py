@@ -41,9 +41,7 @@ class InformationGain(PoolSelector):
             integer("samples", self.samples, least=2)
 
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
-        from channelcode.information import mutual_information
-
-        return np.asarray(mutual_information(belief.channel, laws).bits)
+        return _exact_gain(belief.channel, laws)
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         if self.samples is None:
@@ -56,9 +54,23 @@ class InformationGain(PoolSelector):
         return Selector._rate(self, belief, X, candidates, rng)
 
 
+def _exact_gain(channel: Channel, laws: Pool) -> Array:
+    from channelcode.information import mutual_information
+
+    return np.asarray(mutual_information(channel, laws).bits)
+
+
 def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
-    """Information gain in bits from posterior draws, `(n,)`: eq. (infogainMC) for any channel."""
-    if type(belief.channel) is Softmax and not gives_samples(belief, X):
+    """Information gain in bits from posterior draws, `(n,)`: eq. (infogainMC) for any channel.
+
+    A posterior known by its samples uses those, with their weights.
+    """
+    if gives_samples(belief, X):
+        laws: Any = belief.push(X)
+        if laws.equally_weighted:
+            return empirical_gain(belief.channel, laws.samples)
+        return _exact_gain(belief.channel, laws)
+    if type(belief.channel) is Softmax:
         return _softmax_gain(belief, X, samples, rng)
     pieces = [
         empirical_gain(belief.channel, inputs) for inputs in drawn_inputs(belief, X, samples, rng)

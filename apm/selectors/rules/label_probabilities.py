@@ -23,7 +23,7 @@ class LabelSelector(Selector):
 
     `bayesian=False` takes them at the most probable theta (the usual form); `bayesian=True`
     averages over the posterior: by integration, or over `samples` draws of theta that all
-    candidates share.
+    candidates share. A posterior that is known by its samples has them already.
     """
 
     bayesian: bool = False
@@ -40,11 +40,11 @@ class LabelSelector(Selector):
         """p(y | x) for every row of X, `(n, K)`."""
         if not self.bayesian:
             return belief.channel.prob(point_inputs(belief, X))
-        if self.samples is None:
+        if self.samples is None or gives_samples(belief, X):
             return belief.output_proba(X)
         matrix, generator = as_matrix(X), as_generator(rng)
         belief = belief.sized(matrix)
-        if type(belief.channel) is Softmax and not gives_samples(belief, matrix):
+        if type(belief.channel) is Softmax:
             theta = class_major(parameter_draws(belief, self.samples, generator))
             rows = max(1, PIECE // (len(theta) * self.samples))
             pieces = [

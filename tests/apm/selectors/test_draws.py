@@ -9,7 +9,14 @@ from apm.belief import Belief
 from apm.encoders import Affine, FeatureMap
 from apm.posteriors import Bohning, Sampled, VariationalLogistic
 from apm.selectors import InformationGain, Margin, Uncertainty
-from apm.selectors.draws import drawn_inputs, inputs_at, parameter_draws, point_inputs
+from apm.selectors.draws import (
+    drawn_inputs,
+    gives_samples,
+    inputs_at,
+    parameter_draws,
+    point_inputs,
+)
+from apm.selectors.rules.information_gain import empirical_gain
 from channelcode.errors import InvalidArgument
 from tests.apm.given import given_belief, three_classes
 
@@ -88,9 +95,11 @@ def test_a_sampled_posterior_gives_its_own_draws_all_of_them(rng):
     pytest.importorskip("polyagamma")
     X = rng.normal(size=(6, 2))
     belief = Belief(Sampled(samples=40, burn_in=5).fit(X, np.arange(6) % 2))
-    (inputs,) = drawn_inputs(belief, X, 7, rng)
+    assert gives_samples(belief, X)
     theta = belief.posterior.samples  # type: ignore[attr-defined]
-    np.testing.assert_allclose(inputs, X @ theta.T, rtol=1e-12)
+    expected = empirical_gain(belief.channel, X @ theta.T)
+    found = InformationGain(samples=7).scores(belief, X, rng=rng)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_points_are_at_the_most_probable_weights_not_the_mean():

@@ -12,6 +12,7 @@ from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
 from apm.selectors import (
     APM,
+    AllClasses,
     APMExploit,
     APMExplore,
     ContestedPair,
@@ -84,7 +85,7 @@ BELIEFS = {
     "three classes": Belief(Bohning(3, 0.5).fit(POOL[:6], np.arange(6) % 3)),
     "full": Belief(Laplace(Softmax(3), 0.5).fit(POOL[:6], np.arange(6) % 3)),
 }
-CHOICES = {"all": None, "pair": ContestedPair()}
+CHOICES = {"all": AllClasses(), "pair": ContestedPair()}
 MESSAGES = {
     "parameters": Parameters(),
     "predictions": Predictions(num_targets=5),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from apm.belief import Belief
 from apm.posteriors import VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower
-from apm.selectors import APM, APMExploit, APMExplore, Predictions
-from channelcode.channels import Cloglog
+from apm.selectors import APM, APMExploit, APMExplore, Parameters, Predictions
+from channelcode.capacity import Power, capacity
+from channelcode.channels import Cloglog, Lapse, Logistic
 from channelcode.errors import InvalidArgument
 from tests.apm.given import given_belief
 
@@ -76,3 +80,47 @@ def test_the_pools_maximum_is_over_the_candidates_alone():
 def test_wrong_options_are_refused(options: dict[str, Any], name: str):
     with pytest.raises(InvalidArgument, match=f"{name} must be"):
         APM(**options)
+
+
+@pytest.mark.parametrize("power", [1.0, 1e10, 1e26, 1e40, 1e300])
+@pytest.mark.parametrize("message", [Parameters(), Predictions(), Predictions(pooled=False)])
+def test_a_huge_budget_does_not_hide_the_candidates(power, message):
+    """-W2^2 is nearly -P for all of them: the order is that of exact arithmetic all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    belief = Belief(VariationalLogistic(1.0).fit(X[:10], X[:10, 0] > 0))
+    rule = APM(FixedPower(power), message=message)
+    laws = belief.push(X)
+    if isinstance(message, Parameters):
+        root = Fraction(sqrt(2 * power / pi))
+        pairs = zip(np.sqrt(laws.total_variance).tolist(), laws.mean.tolist())
+        exact = [2 * Fraction(s) * root - Fraction(s) ** 2 - Fraction(m) ** 2 for s, m in pairs]
+        assert int(rule.select(belief, X)[0]) == max(range(40), key=exact.__getitem__)
+    # as P grows the spread decides alone
+    limit = APM(FixedPower(1e308), message=message).select(belief, X)
+    assert power < 1e26 or rule.select(belief, X).tolist() == limit.tolist()
+    assert limit[0] not in (0, 1)
+
+
+@pytest.mark.parametrize("channel", [Cloglog(), Lapse(Logistic(), low=0.1)], ids=repr)
+def test_a_huge_budget_of_another_channel_does_not_either(channel):
+    """The part of the deviations by its own formula, target by target: sorted atoms and cuts."""
+    belief = given_belief([0.7, -0.4], [[2.0, 0.3], [0.3, 1.0]], channel=channel)
+    X = np.array([[1e-3, 0.0], [0.5, -2.0], [3.0, 1.0], [3.0, 1.1], [0.0, 0.0]])
+    laws = belief.push(X)
+    found = APM(FixedPower(1e26)).match(belief, X, None, laws)
+    target = capacity(channel, Power(1e26)).input
+    order = np.argsort(target.atoms)
+    atoms, weights = np.asarray(target.atoms)[order], target.weights[order]
+    cuts = norm.pdf(norm.ppf(np.cumsum(weights)[:-1]))
+    deviation = np.sqrt(laws.total_variance)
+    spread = deviation**2 - 2 * deviation * float(np.diff(atoms) @ cuts)
+    np.testing.assert_allclose(found.spread, spread, rtol=1e-9, atol=1e-12)
+
+
+def test_choices_remember_the_scores_with_their_constant():
+    belief, X = small_pool()
+    rule = APM(FixedPower(9.0))
+    choice = rule.choose(belief, X, np.arange(len(X)))
+    np.testing.assert_allclose(choice.scores, rule.scores(belief, X), rtol=1e-12)
+    assert choice.rating.constant == -9.0
