@@ -9,8 +9,10 @@
 """
 
 from apm.belief import Belief
-from apm.encoders import Affine, Encoder, FeatureMap, Linear, TorchFeatures
-from apm.journal import Record, ScoreSummary
+from apm.comparison import Comparison, compare
+from apm.encoders import Affine, Encoder, FeatureMap, Linear, Standardised, TorchFeatures
+from apm.insight import Curve, StopAdvice, StopAfter, StopBelowBits, StopRule, StopWhenStable
+from apm.journal import History, Record, ScoreSummary
 from apm.learner import Learner
 from apm.posteriors import (
     Bohning,
@@ -58,6 +60,7 @@ __all__ = [
     "Linear",
     "Affine",
     "FeatureMap",
+    "Standardised",
     "TorchFeatures",
     "Belief",
     # power policies
@@ -87,6 +90,16 @@ __all__ = [
     "Explanation",
     # the loop
     "Learner",
+    "History",
     "Record",
     "ScoreSummary",
+    # what it knows, and when to stop
+    "Curve",
+    "StopAdvice",
+    "StopRule",
+    "StopAfter",
+    "StopWhenStable",
+    "StopBelowBits",
+    "compare",
+    "Comparison",
 ]

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm import archive
-from apm._inputs import as_list, as_matrix, column_names
+from apm._inputs import as_list, as_matrix, column_names, matching_columns
 from apm.answering import Reading, Setup, default_belief, locked
 from apm.answering.state import beginning, closed
 from apm.belief import Belief
@@ -24,6 +24,9 @@ from apm.selectors import Explanation, Selector
 from apm.selectors.default import default_selector
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from apm.insight import Curve, StopAdvice
 
 
 class Learner(Reading):
@@ -168,6 +171,48 @@ class Learner(Reading):
             state.belief, state.features, index, exclude=~state.open, rng=self._round_seed()
         )
 
+    @locked
+    def stop_advice(self) -> StopAdvice:
+        """What further labels would bring, by the model's own account (see `StopAdvice`).
+
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> learner = Learner(X, seed=0)
+        >>> learner.tell(range(20), X[:20, 0] > 0)
+        >>> advice = learner.stop_advice()
+        >>> round(advice.accuracy, 1), advice.interval[0] < advice.accuracy < advice.interval[1]
+        (0.8, True)
+        """
+        from apm.insight.advice import stop_advice
+
+        self._catch_up()
+        return stop_advice(self._setup, self._state)
+
+    @locked
+    def curve(
+        self, X: ArrayLike | None = None, y: ArrayLike | None = None, *, every: int = 1
+    ) -> Curve:
+        """Accuracy and log loss after each label in force, on X `(n, d)` with labels y `(n,)`.
+
+        Without X and y it is what the model expects of itself on its pool, which is not a
+        measurement (`Curve.measured`). The labels are learnt again one by one: `every` thins.
+
+        >>> learner = Learner([[1.0], [-1.0], [2.0], [-2.0]], seed=0)
+        >>> learner.tell([0, 1], ["yes", "no"])
+        >>> learner.curve([[3.0], [-3.0]], ["yes", "no"]).accuracy
+        array([0.5, 1. ])
+        """
+        from apm.insight.curve import curve
+
+        self._catch_up()
+        if (X is None) != (y is None):
+            raise InvalidArgument("y", "must be given with X, and X with it", y)
+        features = None
+        if X is not None:
+            matrix = matching_columns(X, self._setup.columns, self.n_features_in_)
+            features = as_matrix(self._setup.encoder.encode(matrix), "encoder(X)")
+        return curve(self._setup, self._state, features, y, every)
+
     # Keeping ----------------------------------------------------------------------------------
 
     @locked
@@ -214,6 +259,11 @@ class Learner(Reading):
         state = self._state
         told, rows = len(state.journal.answers.labels), len(state.pool)
         return f"Learner({rows} rows, {told} labelled, {type(state.selector).__name__})"
+
+    def _repr_html_(self) -> str:
+        from apm.insight.page import as_html
+
+        return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         held = dict(self.__dict__)

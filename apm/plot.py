@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apm.comparison import Comparison
+from apm.insight import Curve
 from apm.learner import Learner
+from apm.posteriors.labels import as_labels
+from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
-from channelcode.plot import BLUE, GREEN, ORANGE, new_figure
+from channelcode.plot import BLUE, COLOURS, GREEN, GREY, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GRID = 120
+_Z = 1.96  # two-sided 95 %
 _MARGIN = 0.08  # of the pool's extent, on every side
 
 
@@ -43,8 +49,9 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
         extent=box,
         origin="lower",
         aspect="auto",
-        cmap="Greys",
-        vmax=1.6,
+        cmap=_light_greys(),
+        vmin=0.0,
+        vmax=1.0,
     )
     figure.colorbar(shade, ax=axes, label="share of the picture with a lower score")
     _scatter(axes, pool, labels)
@@ -61,6 +68,74 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
     return figure
 
 
+def learning_curve(source: Learner | Curve | Comparison) -> Figure:
+    """Accuracy against the number of labels: of a learner, of its `curve`, or of a `compare`.
+
+    The curve of a learner itself is what the model expects; `learner.curve(X, y)` is measured.
+    A comparison is drawn with the mean of its trials and a band of two standard errors.
+    """
+    figure, axes = new_figure(figsize=(7.0, 4.5))
+    if isinstance(source, Comparison):
+        asked = np.arange(source.accuracy.shape[2])
+        for place, (name, colour) in enumerate(zip(source.names, cycle(COLOURS))):
+            curves = source.accuracy[place]
+            mean = curves.mean(axis=0)
+            axes.plot(asked, mean, color=colour, label=name)
+            if len(curves) > 1:
+                error = curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+                low, high = mean - 2 * error, mean + 2 * error
+                axes.fill_between(asked, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.set_xlabel("labels asked, after one of each class")
+        axes.set_ylabel("accuracy on rows held back")
+    else:
+        curve = source.curve() if isinstance(source, Learner) else source
+        kind = "measured" if curve.measured else "expected by the model"
+        axes.plot(curve.labels, curve.accuracy, color=BLUE, label=kind)
+        axes.set_xlabel("labels")
+        axes.set_ylabel("accuracy")
+    axes.legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def calibration(learner: Learner, X: ArrayLike, y: ArrayLike, *, bins: int = 10) -> Figure:
+    """How often the predicted label is right, against the probability it was given.
+
+    Rows are grouped into `bins` of equal size by the probability of their predicted label; bars are
+    Wilson's 95 % intervals. The title gives the expected calibration error over these groups.
+    """
+    truth = as_labels(y)
+    probability = learner.predict_proba(X)
+    if len(truth) != len(probability) or len(truth) == 0:
+        rule = f"must have one label for each of {len(probability)} rows"
+        raise InvalidArgument("y", rule, f"{len(truth)} labels")
+    count = min(integer("bins", bins, least=1), len(truth))
+    sure = probability.max(axis=1)
+    right = (learner.predict(X) == truth).astype(np.float64)
+    groups = np.array_split(np.argsort(sure, kind="stable"), count)
+    given = np.array([sure[rows].mean() for rows in groups])
+    share = np.array([right[rows].mean() for rows in groups])
+    size = np.array([len(rows) for rows in groups])
+    error = float(np.sum(size * np.abs(given - share)) / len(truth))
+    middle = (share + _Z**2 / (2 * size)) / (1 + _Z**2 / size)
+    width = _Z * np.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2)) / (1 + _Z**2 / size)
+    figure, axes = new_figure(figsize=(5.0, 5.0))
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, label="calibrated")
+    axes.vlines(given, middle - width, middle + width, color=BLUE, linewidth=1)
+    axes.plot(given, share, "o", color=BLUE, label=f"{len(truth)} rows in {count} groups")
+    axes.set_xlabel("probability of the predicted label")
+    axes.set_ylabel("share of rows where it is right")
+    axes.set_title(f"expected calibration error {error:.3f}", fontsize=10)
+    axes.legend(loc="upper left", fontsize=8)
+    return figure
+
+
+def _light_greys() -> Any:
+    """White to middle grey: points stay visible on the darkest."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("light greys", ["#ffffff", "#8c8c8c"])
+
+
 def _scatter(axes: Any, pool: np.ndarray, labels: ArrayLike | None) -> None:
     if labels is None:
         axes.plot(*pool.T, ".", color="#666666", markersize=4)
@@ -68,6 +143,6 @@ def _scatter(axes: Any, pool: np.ndarray, labels: ArrayLike | None) -> None:
     truth = np.asarray(labels)
     if truth.shape != (len(pool),):
         raise InvalidArgument("labels", f"must have length {len(pool)}", f"shape {truth.shape}")
-    for value, colour, marker in zip(np.unique(truth), (BLUE, ORANGE), "os", strict=False):
+    for value, (colour, marker) in zip(np.unique(truth), cycle(zip(COLOURS, "osD^vPX"))):
         rows = pool[truth == value]
         axes.plot(*rows.T, marker, color=colour, markersize=3, linestyle="", label=f"class {value}")

@@ -14,14 +14,14 @@ from apm.posteriors.labels import as_labels
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
 
-PRIOR_PRECISION = 0.1  # of standardised features
+PRIOR_PRECISION = 1.0  # of standardised features; level with scikit-learn in log loss or better
 
 
 def default_posterior(num_classes: int, classes: ArrayLike | None = None) -> Posterior:
     """The posterior for that many classes, with an intercept.
 
     >>> default_posterior(2)
-    VariationalLogistic(Logistic(), prior_precision=0.1, intercept=True; no labels yet)
+    VariationalLogistic(Logistic(), prior_precision=1, intercept=True; no labels yet)
     """
     count = integer("num_classes", num_classes, least=2)
     options: dict[str, Any] = {"intercept": True, "classes": classes}

@@ -69,7 +69,7 @@ def learned(setup: Setup, state: State, answers: list[Answer]) -> State:
         known = {*before.labels.values(), *(answer.label for answer in answers)}
         if len(known) > held.posterior.num_labels:
             return refitted(setup, state, (*before.answers, *answers))
-    return state._replace(belief=_updated(held, state.features, answers))
+    return state._replace(belief=updated(held, state.features, answers))
 
 
 def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
@@ -83,7 +83,7 @@ def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
         channel = posterior.channel
     belief = _meeting(posterior, channel, state.features)
     if answers:
-        belief = _updated(belief, state.features, list(answers))
+        belief = updated(belief, state.features, list(answers))
     if posterior.num_labels != state.belief.posterior.num_labels:
         journal.records()  # what was told before had the other channel
         journal = replace(journal, channel=channel)
@@ -110,7 +110,8 @@ def closed(state: State, answers: Answers) -> np.ndarray:
     return is_open
 
 
-def _updated(belief: Belief, features: Any, answers: list[Answer]) -> Belief:
+def updated(belief: Belief, features: Any, answers: list[Answer]) -> Belief:
+    """The belief about encoded features `(n, p)` after some answers about their rows."""
     rows = [answer.row for answer in answers]
     weights = [answer.weight for answer in answers]
     weighted = weights if any(weight != 1.0 for weight in weights) else None

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from apm import APM, Learner, VariationalLogistic
-from apm.plot import selection
+from apm import APM, Learner, MaxVariance, Random, VariationalLogistic, compare
+from apm.plot import calibration, learning_curve, selection
 
 pytest.importorskip("matplotlib")
 
@@ -45,3 +45,49 @@ def test_bad_input():
         selection(learner_in_the_plane(features=3))
     with pytest.raises(ValueError, match="labels must have length 40"):
         selection(learner_in_the_plane(), [0, 1])
+
+
+def test_every_class_is_drawn_and_the_scale_is_a_share():
+    learner = learner_in_the_plane()
+    labels = np.arange(40) % 9
+    figure = selection(learner, labels)
+    for value in range(9):
+        found = drawn(figure, f"class {value}")
+        np.testing.assert_array_equal(found, np.asarray(learner.pool)[labels == value])
+    (image,) = figure.axes[0].images
+    assert image.get_clim() == (0.0, 1.0)
+    low, high = figure.axes[1].get_ylim()
+    assert (low, high) == (0.0, 1.0)
+
+
+def test_curves_are_drawn_as_they_are():
+    learner = learner_in_the_plane(labels=6)
+    pool = np.asarray(learner.pool)
+    measured = learner.curve(pool, (pool[:, 0] > 0).astype(int))
+    for curve, name in ((learner.curve(), "expected by the model"), (measured, "measured")):
+        points = drawn(learning_curve(curve), name)
+        np.testing.assert_array_equal(points, np.stack([curve.labels, curve.accuracy], axis=1))
+    np.testing.assert_array_equal(
+        drawn(learning_curve(learner), "expected by the model")[:, 1], learner.curve().accuracy
+    )
+    found = compare(pool, pool[:, 0] > 0, {"a": Random(), "b": MaxVariance()}, labels=4, trials=2)
+    np.testing.assert_allclose(drawn(learning_curve(found), "b")[:, 1], found.mean("b"))
+
+
+def test_calibration_compares_probability_and_share():
+    learner = learner_in_the_plane(labels=10)
+    pool = np.asarray(learner.pool)
+    truth = (pool[:, 0] > 0).astype(int)
+    figure = calibration(learner, pool, truth, bins=4)
+    points = drawn(figure, "40 rows in 4 groups")
+    sure = learner.predict_proba(pool).max(axis=1)
+    order = np.argsort(sure, kind="stable").reshape(4, 10)
+    np.testing.assert_allclose(points[:, 0], sure[order].mean(axis=1))
+    right = learner.predict(pool) == truth
+    np.testing.assert_allclose(points[:, 1], right[order].mean(axis=1))
+    error = np.mean(np.abs(points[:, 0] - points[:, 1]))
+    assert f"{error:.3f}" in figure.axes[0].get_title()
+    with pytest.raises(ValueError, match="one label for each of 40 rows"):
+        calibration(learner, pool, truth[:3])
+    with pytest.raises(ValueError, match="bins"):
+        calibration(learner, pool, truth, bins=0)
