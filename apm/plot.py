@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apm.belief import Belief
 from apm.comparison import Comparison
 from apm.insight import Curve
 from apm.learner import Learner
 from apm.posteriors.labels import as_labels
+from apm.power import FixedPower
+from apm.selectors import EPIG
+from apm.selectors.matching.apm import Matching
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
 from channelcode.plot import BLUE, COLOURS, GREEN, GREY, new_figure
@@ -27,7 +32,9 @@ _MARGIN = 0.08  # of the pool's extent, on every side
 def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
     """A pool in the plane: the selector's score as shade, labelled rows in order, the next pick.
 
-    `labels`, one for each row, colours the pool where the truth is known; else it is grey.
+    The shade is the share of the picture that scores lower, from 0 to 1, for a candidate put there
+    under the budget of the rows that are left. `labels`, one for each row and of any number of
+    classes, colours the pool where the truth is known; else it is grey.
     """
     pool = np.asarray(learner.pool, dtype=np.float64)
     if pool.shape[1] != 2:
@@ -40,9 +47,8 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
         for i in range(2)
     ]
     grid = np.stack(np.meshgrid(*sides, indexing="xy"), axis=-1)
-    scores = learner.selector.scores(learner.belief, grid.reshape(-1, 2), rng=0)
     # scores fall steeply far from the boundary: shade by rank, so that the top shows its shape
-    rank = np.argsort(np.argsort(scores, kind="stable"), kind="stable") / (scores.size - 1)
+    rank = _shares(_scores(learner, grid.reshape(-1, 2)))
     box = (sides[0][0], sides[0][-1], sides[1][0], sides[1][-1])
     shade = axes.imshow(
         rank.reshape(_GRID, _GRID),
@@ -64,7 +70,7 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
         axes.plot(*pool[following], "*", markersize=18, color=GREEN, label="asked for next")
     axes.set_xlabel("feature 1")
     axes.set_ylabel("feature 2")
-    axes.legend(loc="upper left", fontsize=8)
+    axes.legend(loc="upper left", fontsize=8, ncols=1 + len(axes.lines) // 14)
     return figure
 
 
@@ -129,6 +135,29 @@ def calibration(learner: Learner, X: ArrayLike, y: ArrayLike, *, bins: int = 10)
     return figure
 
 
+def _scores(learner: Learner, points: np.ndarray) -> np.ndarray:
+    """The score of a candidate at each point, under the budget and targets of the learner's pool.
+
+    A prepared selector remembers encoded examples, so it is given those, not the points.
+    """
+    held = learner.belief
+    belief = Belief(held.posterior, channel=held.channel)
+    encoded, pool = (np.asarray(held.encoder.encode(X)) for X in (points, learner.pool))
+    selector, left = learner.selector, learner.remaining
+    if isinstance(selector, EPIG) and selector.targets is None:
+        selector = replace(selector, targets=pool)
+    if isinstance(selector, Matching) and len(left):
+        power = selector.match(belief, pool, left, belief.push(pool[left])).power
+        if power is not None:
+            selector = replace(selector, power=FixedPower(power))
+    return selector.scores(belief, encoded, rng=0)
+
+
+def _shares(scores: np.ndarray) -> np.ndarray:
+    """The part of all scores that lies below each: equal scores have equal shares, in [0, 1]."""
+    return np.searchsorted(np.sort(scores), scores, side="left") / max(len(scores) - 1, 1)
+
+
 def _light_greys() -> Any:
     """White to middle grey: points stay visible on the darkest."""
     from matplotlib.colors import LinearSegmentedColormap
@@ -143,6 +172,16 @@ def _scatter(axes: Any, pool: np.ndarray, labels: ArrayLike | None) -> None:
     truth = np.asarray(labels)
     if truth.shape != (len(pool),):
         raise InvalidArgument("labels", f"must have length {len(pool)}", f"shape {truth.shape}")
-    for value, (colour, marker) in zip(np.unique(truth), cycle(zip(COLOURS, "osD^vPX"))):
-        rows = pool[truth == value]
+    classes = np.unique(truth)
+    for place, (value, marker) in enumerate(zip(classes, cycle("osD^vPX"))):
+        rows, colour = pool[truth == value], _colour(place, len(classes))
         axes.plot(*rows.T, marker, color=colour, markersize=3, linestyle="", label=f"class {value}")
+
+
+def _colour(place: int, count: int) -> Any:
+    """A colour for one of `count` classes: distinct by name for a few, by hue for many."""
+    if count <= len(COLOURS):
+        return COLOURS[place]
+    from matplotlib import colormaps
+
+    return colormaps["turbo"](place / (count - 1))

@@ -3,10 +3,26 @@
 import numpy as np
 import pytest
 
-from apm import APM, Learner, MaxVariance, Random, VariationalLogistic, compare
-from apm.plot import calibration, learning_curve, selection
+from apm import (
+    APM,
+    EPIG,
+    Belief,
+    Bohning,
+    ContestedPair,
+    FeatureMap,
+    Learner,
+    Margin,
+    MaxVariance,
+    PoolMaxPower,
+    Random,
+    VariationalLogistic,
+    compare,
+)
+from apm.plot import _scores, calibration, learning_curve, selection
 
 pytest.importorskip("matplotlib")
+
+PAIR = APM(PoolMaxPower(), channel=ContestedPair())
 
 
 def learner_in_the_plane(labels=3, rows=40, features=2):
@@ -91,3 +107,48 @@ def test_calibration_compares_probability_and_share():
         calibration(learner, pool, truth[:3])
     with pytest.raises(ValueError, match="bins"):
         calibration(learner, pool, truth, bins=0)
+
+
+def with_classes(classes, selector=None):
+    rng = np.random.default_rng(0)
+    pool = 3.0 + 5.0 * rng.normal(size=(60, 2))
+    y = np.digitize(pool[:, 0] + pool[:, 1], np.linspace(0, 12, classes - 1))
+    names = np.array([f"c{value:02d}" for value in y])
+    model = Belief(Bohning(classes, 1.0), FeatureMap(lambda X: (X - 3.0) / 5.0))
+    learner = Learner(pool, model, selector, seed=0)
+    rows = np.unique(names, return_index=True)[1]
+    learner.tell(rows, names[rows])
+    return learner, names
+
+
+@pytest.mark.parametrize("classes", [3, 12])
+def test_every_class_is_drawn_in_a_colour_of_its_own(classes):
+    learner, names = with_classes(classes)
+    axes = selection(learner, names).axes[0]
+    lines = [line for line in axes.lines if str(line.get_label()).startswith("class ")]
+    assert sum(len(np.asarray(line.get_xdata())) for line in lines) == 60
+    assert len({str(line.get_color()) for line in lines}) == len(set(names)) == len(lines)
+
+
+@pytest.mark.parametrize("selector", [None, Margin(), EPIG(20), PAIR])
+def test_the_scale_is_the_share_of_the_picture(selector):
+    learner, names = with_classes(3, selector)
+    figure = selection(learner, names)
+    (image,) = figure.axes[0].images
+    assert image.get_clim() == (0.0, 1.0)
+    shares = np.asarray(image.get_array())
+    assert shares.min() == 0.0
+    assert shares.max() <= 1.0
+    assert figure.axes[1].get_ylim() == (0.0, 1.0)
+    # half of the picture lies below a share of one half, unless many scores are equal
+    assert np.mean(shares < 0.5) == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("selector", [None, PAIR, Margin()])
+def test_a_row_has_the_shade_of_its_own_score(selector):
+    """Rows that are left, drawn at their places, score as the learner scores them."""
+    learner, _ = with_classes(3, selector)
+    left = learner.remaining
+    scores = [learner.explain(int(row)).score for row in left]
+    found = _scores(learner, np.asarray(learner.pool)[left])
+    np.testing.assert_allclose(found, scores, rtol=1e-9)
