@@ -47,11 +47,14 @@ def kkt_function(problem: Problem, points: Array, output: Array, multiplier: flo
 
 
 def priced(problem: Problem, points: Array, values: Array, multiplier: float) -> Array:
-    """`values` minus s (b(l) - P); without a mean cost, or at s = 0, the values themselves."""
-    if multiplier == 0.0 or problem.limits.cost is None:
+    """`values` minus s (b(l) - P); minus infinity where a cost of one's own forbids the input."""
+    if problem.limits.cost is None or (multiplier == 0.0 and problem.limits.is_power):
         return values
+    cost = problem.cost(points)
     with np.errstate(over="ignore", invalid="ignore"):
-        return values - multiplier * (problem.cost(points) - problem.limits.budget)
+        if multiplier > 0.0:
+            return values - multiplier * (cost - problem.limits.budget)
+    return np.where(cost == np.inf, -np.inf, values)
 
 
 def local(problem: Problem, points: Array) -> Local:

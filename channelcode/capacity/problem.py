@@ -49,6 +49,11 @@ class Problem:
         """Whether the input alphabet is finite."""
         return self.channel.inputs is not None
 
+    @property
+    def has_own_cost(self) -> bool:
+        """Whether the mean cost is a user's function, and not the power."""
+        return self.limits.cost is not None and not self.limits.is_power
+
     def cost(self, points: Array) -> Array:
         """The cost of each input, `(n,)`; zero when there is no mean cost."""
         if self.limits.cost is None:

@@ -10,9 +10,10 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, non_negative, positive
 from channelcode.capacity.certify import certify
 from channelcode.capacity.certify.bounds import overspends
+from channelcode.capacity.few_atoms import few_atoms
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
 from channelcode.capacity.solvers.auto import Auto
-from channelcode.certificate import Certificate, SolveStats, conclude
+from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.constraints import Constraint
 from channelcode.errors import InvalidArgument
@@ -60,6 +61,7 @@ def judged(
 ) -> CapacityResult:
     """Check and certify a proposal (`tol` in bits) and conclude; the only way to a result."""
     points, weights, multiplier = checked(problem, proposal)
+    points, weights = few_atoms(problem, points, weights)
     bounds = certify(problem, points, weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
     certificate = Certificate(bounds.lower / LOG_TWO, bounds.upper / LOG_TWO)
     found = bounds.value
@@ -85,6 +87,7 @@ def judged(
         tol=tol,
         throw=throw,
         exhausted=proposal.exhausted,
+        best=Status.OPTIMAL if bounds.complete else Status.WITHIN_SCOPE,
     )
 
 

@@ -68,8 +68,11 @@ class Tails:
             laws = [tuple(distribution("limits", law).tolist()) for law in self.limits]
             object.__setattr__(self, "limits", tuple(laws))
 
-    def resolving_inputs(self, farthest: float = FARTHEST) -> Array:
-        """Sorted inputs on the line, within +-`farthest`, that see every bend; see `landmarks`."""
+    def resolving_inputs(self, farthest: float = FARTHEST, *, step: float = STEP) -> Array:
+        """Sorted inputs on the line, within +-`farthest`, that see every bend; see `landmarks`.
+
+        A larger `step` than an eighth gives fewer inputs, which no promise is made about.
+        """
         if not self.landmarks:
             return np.array([-farthest, farthest])
         narrowest: dict[float, float] = {}
@@ -82,8 +85,8 @@ class Tails:
         for centre, low, high in zip(centres, lows, highs):
             width = narrowest[float(centre)]
             end = min(max(high - centre, centre - low), 2.0 * FARTHEST)
-            count = int(np.ceil(np.arcsinh(end / width) / STEP)) + 1
-            offsets = width * np.sinh(STEP * np.arange(1, count + 1))
+            count = int(np.ceil(np.arcsinh(end / width) / step)) + 1
+            offsets = width * np.sinh(step * np.arange(1, count + 1))
             right, left = centre + offsets, centre - offsets
             pieces += [right[right < high], left[left > low]]
         points = np.unique(np.concatenate(pieces))

@@ -15,8 +15,10 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.certify.finite import finite_bound
+from channelcode.capacity.certify.line import UpperBound, line_bound
 from channelcode.capacity.certify.theorems import theorem
 from channelcode.capacity.law_value import LawValue, law_value, quiet_log_prob
+from channelcode.capacity.low_power import LOW, best_rate, value_near_zero
 from channelcode.capacity.problem import EPSILON, Problem
 from channelcode.errors import InvalidArgument
 
@@ -24,12 +26,13 @@ ROUNDING = 16 * EPSILON  # both bounds are moved outwards by this, times the siz
 
 
 class Bounds(NamedTuple):
-    """What was proved, in nats, and over which inputs."""
+    """What was proved, in nats, and over which inputs; `complete` if these are all allowed."""
 
     lower: float
     upper: float
     scope: str
     value: LawValue
+    complete: bool
 
 
 def certify(
@@ -48,20 +51,39 @@ def certify(
     if not multiplier >= 0:  # also catches NaN
         raise InvalidArgument("multiplier", "must be non-negative", multiplier)
     found = law_value(quiet_log_prob(problem.channel, points), weights)
+    if found.nats < LOW and not problem.is_finite:
+        found = value_near_zero(problem.channel, points, weights, found)
     lower = found.nats * _share_within_budget(problem, points, weights)
     known = theorem(problem, points, weights, multiplier)
     if known is not None:
-        upper, scope = found.nats, known
+        bound = UpperBound(found.nats, known)
     elif found.deficit <= 0.25 * tol:
-        upper, scope = np.inf, "every input (no law exceeds log |Y|)"
+        bound = UpperBound(np.inf, "every input (no law exceeds log |Y|)")
     elif problem.is_finite:
-        upper, scope = finite_bound(problem, found.output, multiplier)
+        bound = UpperBound(*finite_bound(problem, found.output, multiplier))
     else:
-        upper, scope = _continuous_bound(problem, points, found, multiplier, tol)
+        rate = _low_power_bound(problem, found, multiplier)
+        if rate is not None:  # relative accuracy: no slack for the rounding of ordinary sums
+            return Bounds((1.0 - 1e-9) * lower, rate.nats, rate.scope, found, rate.complete)
+        bound = _continuous_bound(problem, points, found, multiplier, tol)
     price = multiplier * abs(problem.limits.budget) if multiplier > 0 else 0.0
     most = float(np.log(problem.channel.num_outputs))
-    lower, upper = widened(lower, upper, price, most, size=found.nats)
-    return Bounds(float(lower), float(upper), scope, found)
+    lower, upper = widened(lower, bound.nats, price, most, size=found.nats)
+    return Bounds(float(lower), float(upper), bound.scope, found, bound.complete)
+
+
+def _low_power_bound(problem: Problem, found: LawValue, multiplier: float) -> UpperBound | None:
+    """C <= S P with S = sup_l D(W_l || W_0) / l^2, where the multiplier agrees with S."""
+    if not (problem.limits.is_power and found.nats < LOW and problem.channel.dim == 1):
+        return None
+    rate = best_rate(problem)
+    if rate is None or rate.slope * problem.limits.budget > LOW:
+        return None
+    if abs(multiplier - rate.slope) > 1e-4 * rate.slope:
+        return None
+    where = f"{rate.used} probes within {rate.radius:.4g}"
+    scope = f"every input: C <= S P, S = sup D(W_l||W_0)/l^2 bounded between {where}"
+    return UpperBound((1.0 + 1e-9) * rate.upper * problem.limits.budget, scope)
 
 
 def widened(lower: Any, upper: Any, price: Any, most: float, size: Any = None) -> tuple[Any, Any]:
@@ -75,14 +97,12 @@ def widened(lower: Any, upper: Any, price: Any, most: float, size: Any = None) -
 
 def _continuous_bound(
     problem: Problem, points: Array, found: LawValue, multiplier: float, tol: float
-) -> tuple[float, str]:
+) -> UpperBound:
     if problem.channel.dim == 1:
-        from channelcode.capacity.certify.line import line_bound
-
         return line_bound(problem, points, found, multiplier, tol)
     from channelcode.capacity.certify.space import space_bound
 
-    return space_bound(problem, points, found, multiplier)
+    return space_bound(problem, points, found, multiplier, tol)
 
 
 def overspends(problem: Problem, points: Array, weights: Array) -> str | None:

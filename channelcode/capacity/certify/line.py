@@ -8,13 +8,15 @@ Between neighbouring probes a < b the KKT function F is bounded in two ways, and
 - bend: F <= max(F(a), F(b)) + (b-a)^2/8 max(-F''), where F'' is taken from six divided differences
   around the interval, less their whole spread.
 
-Intervals whose bound is too high are split until it is not. The search radius comes from the
-multiplier: beyond it s (b(l) - P) outweighs -ln min q (theory: section 2).
+Intervals whose bound is too high are split until it is not, or until no double lies inside. Beyond
+the probes there is a reason or none: the peak, the multiplier (s (b(l) - P) outweighs -ln min q),
+what the channel declares of its tails, or the scope says that the inputs within an interval are all
+that was looked at.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,69 +24,131 @@ from channelcode._validation import Array
 from channelcode.capacity.kkt import priced
 from channelcode.capacity.law_value import LawValue
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.line import Probes, halo, joined, merged, probe, probes, reach
+from channelcode.capacity.search.bends import bend_bound, inside, quartered
+from channelcode.capacity.search.grid import inner_radius, probes, spacing
+from channelcode.capacity.search.line import Probes, halo, joined, merged, probe
+from channelcode.capacity.search.reach import End, Reach, filled, reach
 
-MOST_ROUNDS = 40
+FINE, WIDE = 1201, 800
+MOST_ROUNDS = 60
 MOST_PROBES = 100_000
+
+
+class UpperBound(NamedTuple):
+    """A bound in nats, what it was proved over, and whether that is every input allowed."""
+
+    nats: float
+    scope: str
+    complete: bool = True
 
 
 def line_bound(
     problem: Problem, atoms: Array, found: LawValue, multiplier: float, tol: float
-) -> tuple[float, str]:
+) -> UpperBound:
     """An upper bound on the capacity in nats, and the scope over which it holds."""
-    radius, proved = reach(problem, found.output, multiplier, found.nats)
-    known = joined(problem, probes(problem, radius, fine=1201, wide=800), halo(problem, atoms))
-    ends = (float(known.points[0]), float(known.points[-1]))
-    height = _heights(problem, known, found.output, multiplier)
-    top = float(height.max())
-    goal = max(top, found.nats) + 0.2 * tol
-    bound = _bounds(problem, known, height, found.output, multiplier, goal)
-    upper, used = top, len(height)
+    output = filled(found.output, tol)
+    far = reach(problem, output, multiplier, found.nats)
+    grid = probes(problem, far.radius, fine=FINE, wide=WIDE)
+    upper, known, used = _within(
+        problem, joined(problem, grid, halo(problem, atoms)), output, multiplier, found.nats, tol
+    )
+    ends = (float(known[0]), float(known[-1]))
+    whole = ends[0] <= -far.radius and ends[1] >= far.radius
+    tails = ""
+    if not whole:
+        tails = "beyond, the channel returns no numbers"
+    elif far.end is not End.NONE:
+        tails = far.end.value
+    elif problem.channel.tails() is not None:
+        beyond = _tails_bound(problem, grid, output, multiplier)
+        if beyond <= max(upper, found.nats + 0.5 * tol):
+            tails, upper = "tails as the channel declares them", max(upper, beyond)
+    complete = whole and (far.end is not End.NONE or tails != "")
+    return UpperBound(upper, _scope(problem, ends, far, tails, complete, used), complete)
+
+
+def _within(
+    problem: Problem, known: Probes, output: Array, multiplier: float, value: float, tol: float
+) -> tuple[float, Array, int]:
+    """The bound between the first and the last probe, those two, and how many probes it took."""
+    ends = known.points[[0, -1]]
+    height = _heights(problem, known, output, multiplier)
+    upper, used = float(height.max()), len(height)
+    goal = max(upper, value) + 0.2 * tol
+    bound = _bounds(problem, known, height, output, multiplier, goal)
     for _ in range(MOST_ROUNDS):
         open_ = bound > goal
         if not open_.any() or used > MOST_PROBES:
             break
         upper = max(upper, float(bound[~open_].max(initial=-np.inf)))
-        known, height, fresh = _refined(problem, known, height, open_, found.output, multiplier)
-        used += fresh
+        keep, points = quartered(known.points, open_)
+        if len(points) == 0:
+            break
+        fresh = probe(problem, points)
+        heights = np.append(height[keep], _heights(problem, fresh, output, multiplier))
+        finer = merged(known.take(keep), fresh)
+        height = heights[np.argsort(np.append(known.points[keep], points), kind="stable")]
+        alive = inside(finer.points, known.points, open_)
+        known, used = finer, used + len(points)
+        upper = max(upper, float(height.max()))
         goal = max(goal, float(height.max()) + 0.2 * tol)
-        bound = _bounds(problem, known, height, found.output, multiplier, goal)
-    upper = max(upper, float(height.max()), float(bound.max(initial=-np.inf)))
-    return upper, _scope(problem, ends, radius, proved, used)
+        bound = _bounds(problem, known, height, output, multiplier, goal)
+        bound[~alive] = -np.inf  # settled in an earlier round
+    return max(upper, float(bound.max(initial=-np.inf))), ends, used
 
 
-def _refined(
-    problem: Problem, known: Probes, height: Array, open_: Any, output: Array, multiplier: float
-) -> tuple[Probes, Array, int]:
-    """Quarter the open intervals; of the others keep what their neighbours' differences need."""
-    near = open_.copy()
-    for shift in (1, 2, 3):
-        near[shift:] |= open_[:-shift]
-        near[:-shift] |= open_[shift:]
-    keep = np.zeros(len(height), dtype=bool)
-    keep[:-1] |= near
-    keep[1:] |= near
-    left = known.points[:-1][open_]
-    width = known.points[1:][open_] - left
-    points = (left[:, None] + width[:, None] * np.array([0.25, 0.5, 0.75])).ravel()
-    kept, fresh = known.take(keep), probe(problem, points)
-    heights = _heights(problem, fresh, output, multiplier)
-    order = np.argsort(np.concatenate([kept.points, points]), kind="stable")
-    heights = np.concatenate([height[keep], heights])[order]
-    return merged(kept, fresh), heights, len(points)
+def _tails_bound(problem: Problem, grid: Probes, output: Array, multiplier: float) -> float:
+    """A bound on F beyond both ends of the probes, from what the channel declares.
+
+    Where a probability turns no more it stays between its last value and its limit, or one of 0
+    and 1 if the limit is not known; D is convex, so that the corners of this box bound it.
+    """
+    tails = problem.channel.tails()
+    if tails is None or not (tails.turns_once or tails.radius <= grid.points[-1]):
+        return np.inf
+    highest = -np.inf
+    for side, law in zip((0, -1), tails.limits or (None, None)):
+        last = grid.prob[side]
+        if law is None:
+            inward = grid.prob if side == 0 else grid.prob[::-1]
+            change = np.diff(inward, axis=0)
+            moves = np.abs(change) > 0
+            first = np.where(moves.any(axis=0), moves.argmax(axis=0), 0)
+            outward = -change[first, np.arange(change.shape[1])]
+            limit = np.where(outward > 0, 1.0, np.where(outward < 0, 0.0, last))
+        else:
+            limit = np.asarray(law)
+        corners = np.stack([last, limit])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(corners > 0, corners * np.log(corners / output), 0.0)
+        highest = max(highest, float((terms - corners + output).max(axis=0).sum()))
+    if multiplier > 0 and problem.limits.is_power:
+        highest += multiplier * (problem.limits.budget - float(grid.points[-1]) ** 2)
+    return highest
 
 
 def _scope(
-    problem: Problem, ends: tuple[float, float], radius: float, proved: bool, used: int
+    problem: Problem,
+    ends: tuple[float, float],
+    far: Reach,
+    tails: str,
+    complete: bool,
+    used: int,
 ) -> str:
     peak = problem.limits.peak
     where = f"[{-peak:.6g}, {peak:.6g}]" if peak < np.inf else "the real line"
-    text = f"{where}: bounds between {used} probes on [{ends[0]:.4g}, {ends[1]:.4g}]"
-    if ends[0] > -radius or ends[1] < radius:
-        return text + ", beyond which the channel returns no numbers"
-    if not proved:
-        return text + ", tails taken as monotone"
-    return text if peak < np.inf else text + ", tails by the multiplier"
+    if not complete:
+        where = f"inputs within [{ends[0]:.4g}, {ends[1]:.4g}]"
+    text = f"{where}: bounds between {used} probes"
+    if complete:
+        text += f" on [{ends[0]:.4g}, {ends[1]:.4g}]"
+    if problem.channel.tails() is None or problem.has_own_cost:
+        inner = min(inner_radius(problem), far.radius)
+        text += f", every {spacing(problem, FINE):.2g} up to {inner:.4g}"
+        if far.radius > inner:
+            steps = np.arcsinh(far.radius / 1e-3) / (WIDE // 2)
+            text += f" and every {steps:.1%} of |l| further out"
+    return text + (f", {tails}" if tails else "")
 
 
 def _heights(problem: Problem, known: Probes, output: Array, multiplier: float) -> Array:
@@ -102,6 +166,9 @@ def _bounds(
 ) -> Array:
     """A bound on F for each interval between probes, `(n - 1,)`; boxes only where bends fail."""
     bound = bend_bound(known.points, height)
+    left, right = known.points[:-1], known.points[1:]
+    solid = np.nextafter(left, right) >= right  # a jump: no double in between
+    bound[solid] = np.maximum(height[:-1], height[1:])[solid]
     index = np.flatnonzero(bound > goal)
     if len(index) == 0:
         return bound
@@ -130,23 +197,3 @@ def _box(known: Probes, output: Array, index: Any) -> Array:
         overshoot = 0.25 * (np.abs(before - here) + np.abs(here - after))
         room = np.where(turns, np.abs(ratio).max(axis=1) * overshoot, 0.0)
         return np.nan_to_num(terms.max(axis=1) + room, nan=np.inf).sum(axis=1)
-
-
-def bend_bound(grid: Array, height: Array) -> Array:
-    """The bound from divided differences, along the last axis; infinite where F is."""
-    with np.errstate(all="ignore"):
-        width = np.diff(grid, axis=-1)
-        slope = np.diff(height, axis=-1) / width
-        second = 2.0 * np.diff(slope, axis=-1) / (width[..., 1:] + width[..., :-1])
-        first, last = second[..., :1], second[..., -1:]
-        padded = np.concatenate([first, first, first, second, last, last, last], axis=-1)
-        count = width.shape[-1]
-        least = padded[..., :count]
-        most = least
-        for k in range(1, 6):
-            least = np.minimum(least, padded[..., k : k + count])
-            most = np.maximum(most, padded[..., k : k + count])
-        bend = np.maximum(-least, 0.0) + (most - least)
-        ends = np.maximum(height[..., :-1], height[..., 1:])
-        bound = ends + 0.125 * width**2 * bend
-    return np.where(np.isnan(bound), np.inf, bound)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
+from channelcode.capacity.certify.line import UpperBound
 from channelcode.capacity.law_value import LawValue
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.reach import End, filled
 from channelcode.capacity.search.space import (
     climb,
     climbing_starts,
@@ -22,16 +24,21 @@ CERTIFYING_SEED = 7919  # other random directions than the solver's
 
 
 def space_bound(
-    problem: Problem, atoms: Array, found: LawValue, multiplier: float
-) -> tuple[float, str]:
+    problem: Problem, atoms: Array, found: LawValue, multiplier: float, tol: float
+) -> UpperBound:
     """The maximum of F over climbs from a grid of radii and directions, in nats, and its scope."""
+    output = filled(found.output, tol)
     directions = spread_directions(problem.channel.dim, CERTIFYING_SEED)
-    starts = climbing_starts(problem, directions, found.output, multiplier, found.nats, atoms)
-    _, heights = climb(problem, starts, found.output, multiplier)
-    radius, proved = reach_in_space(problem, found.output, multiplier, found.nats, directions)
+    starts = climbing_starts(problem, directions, output, multiplier, found.nats, atoms)
+    _, heights = climb(problem, starts, output, multiplier)
+    far = reach_in_space(problem, output, multiplier, found.nats, directions)
     upper = float(np.max(heights, initial=found.nats))
-    tails = "beyond it the multiplier rules all out" if proved else "nothing is proved beyond it"
-    return upper, (
-        f"R^{problem.channel.dim}, multi-start + grid: {len(starts)} climbs within radius "
-        f"{radius:.4g}, {tails}"
-    )
+    declared = problem.channel.tails() is not None
+    ended = far.end in (End.PEAK, End.MULTIPLIER)
+    dim, search = problem.channel.dim, f"multi-start + grid: {len(starts)} climbs"
+    if declared and ended:
+        tails = "" if far.end is End.PEAK else ", beyond it the multiplier rules all out"
+        return UpperBound(upper, f"R^{dim}, {search} within radius {far.radius:.4g}{tails}")
+    tails = "beyond it the multiplier rules all out" if ended else "nothing is proved beyond it"
+    where = f"inputs in R^{dim} within radius {far.radius:.4g} of zero"
+    return UpperBound(upper, f"{where}, {search}, {tails}", False)

@@ -1,4 +1,4 @@
-"""Where to look on the real line: how far out, how finely, and for which maxima."""
+"""The channel at inputs on the real line."""
 
 from __future__ import annotations
 
@@ -12,32 +12,6 @@ from channelcode.capacity.problem import Problem
 
 HALO = 0.5 ** np.arange(2.0, 19.0)  # distances from an atom, down to 4e-6
 CLOSEST = 1e-8  # inputs nearer to a probe than this, relatively, are left out
-FARTHEST = 1e18  # stands for infinity where neither peak nor multiplier ends the line
-
-
-def reach(problem: Problem, output: Array, multiplier: float, value: float) -> tuple[float, bool]:
-    """A radius beyond which no input can break KKT, and whether that is proved.
-
-    As D(W||q) <= -ln min q, inputs with s (b(l) - P) above -ln min q - I cannot. The peak ends the
-    line too. Otherwise the radius is FARTHEST, and what lies beyond is taken as at the end.
-    """
-    peak = problem.limits.peak
-    positive = output[output > 0]
-    room = max(float(-np.log(positive.min())) - value, 0.0) + 1e-12
-    if multiplier <= 0 or problem.limits.cost is None:
-        return min(peak, FARTHEST), peak <= FARTHEST
-    if problem.limits.is_power:
-        radius = np.sqrt(problem.limits.budget + room / multiplier)
-        return float(min(peak, radius, FARTHEST)), min(peak, radius) <= FARTHEST
-    radius = 1.0
-    while radius < min(peak, FARTHEST):
-        ring = radius * np.array([-4.0, -2.0, -1.5, -1.0, 1.0, 1.5, 2.0, 4.0])
-        with np.errstate(all="ignore"):
-            cost = problem.cost(ring)
-        if (multiplier * (cost - problem.limits.budget) > room).all():
-            return min(radius, peak), False
-        radius *= 2.0
-    return min(peak, FARTHEST), peak <= FARTHEST
 
 
 class Probes(NamedTuple):
@@ -74,40 +48,6 @@ def halo(problem: Problem, atoms: Array) -> Array:
     return points[np.abs(points) <= problem.limits.peak]
 
 
-def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
-    """Sorted inputs in [-radius, radius]: `fine` of them evenly where the channel bends, `wide`
-    ones spread geometrically over the rest, zero and both ends.
-
-    A radius below the peak is rounded up to a power of the root of two, so that neighbouring
-    problems share their probes.
-    """
-    budget = problem.limits.budget if problem.limits.is_power else 1.0
-    inner = max(8.0, 4.0 * _rounded_up(np.sqrt(min(budget, 1e6))))
-    if radius < problem.limits.peak:
-        radius = min(_rounded_up(radius), problem.limits.peak)
-    key = (fine, wide, radius, inner)
-    if key not in problem.cache:
-        problem.cache[key] = _probes(problem, radius, min(inner, radius), fine, wide)
-    return problem.cache[key]
-
-
-def _probes(problem: Problem, radius: float, inner: float, fine: int, wide: int) -> Probes:
-    even = np.linspace(-inner, inner, fine | 1)
-    unit = 1e-3 * min(inner, 1.0)
-    far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
-    far[-1] = radius
-    found = probe(problem, np.unique(np.concatenate([even, far, -far])))
-    keep = ~(np.isnan(found.log_prob) | (found.log_prob == np.inf)).any(axis=1)
-    if keep.all():
-        return found
-    # a user's exp may overflow far out: keep the run of numbers around zero
-    centre = int(np.argmin(np.where(keep, np.abs(found.points), np.inf)))
-    bad = np.flatnonzero(~keep)
-    left = bad[bad < centre].max() + 1 if (bad < centre).any() else 0
-    right = bad[bad > centre].min() if (bad > centre).any() else len(keep)
-    return found.take(slice(left, right))
-
-
 def joined(problem: Problem, grid: Probes, extra: Array) -> Probes:
     """The probes with further inputs in their places, but for those next to a probe already.
 
@@ -127,8 +67,3 @@ def merged(grid: Probes, more: Probes) -> Probes:
     """Both sets of probes, sorted."""
     order = np.argsort(np.concatenate([grid.points, more.points]), kind="stable")
     return Probes(*(np.concatenate([a, b]).take(order, axis=0) for a, b in zip(grid, more)))
-
-
-def _rounded_up(value: float) -> float:
-    """The next power of the root of two."""
-    return float(2.0 ** (np.ceil(2.0 * np.log2(max(value, 1e-12)) - 1e-9) / 2.0))

@@ -10,7 +10,8 @@ from channelcode._validation import Array
 from channelcode.capacity.kkt import curve, kkt_function, local
 from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.line import FARTHEST, reach
+from channelcode.capacity.search.reach import End, Reach, reach
+from channelcode.channels.tails import FARTHEST
 
 
 def spread_directions(dim: int, seed: int) -> Array:
@@ -29,20 +30,19 @@ def spread_directions(dim: int, seed: int) -> Array:
 
 def reach_in_space(
     problem: Problem, output: Array, multiplier: float, value: float, directions: Array
-) -> tuple[float, bool]:
-    """`line.reach` for R^k; a cost of one's own is tried along the directions."""
-    if problem.limits.is_power or multiplier <= 0 or problem.limits.cost is None:
-        radius, proved = reach(problem, output, multiplier, value)
-        return (radius, proved) if radius < FARTHEST else (1e3, False)
-    room = max(float(-np.log(output[output > 0].min())) - value, 0.0) + 1e-12
+) -> Reach:
+    """`reach` for R^k; a cost of one's own is tried along the directions, which proves nothing."""
+    if not problem.has_own_cost or multiplier <= 0:
+        far = reach(problem, output, multiplier, value)
+        return far if far.radius < FARTHEST else Reach(1e3, End.NONE)
+    room = max(float(-np.log(output.min())) - value, 0.0) + 1e-12
     radius = 1.0
     while radius < 1e6:
-        with np.errstate(all="ignore"):
-            cost = problem.cost(radius * directions)
+        cost = problem.cost(radius * directions)
         if (multiplier * (cost - problem.limits.budget) > room).all():
             break
         radius *= 2.0
-    return float(min(radius, problem.limits.peak)), False
+    return Reach(float(min(radius, problem.limits.peak)), End.NONE)
 
 
 def climbing_starts(
@@ -54,7 +54,7 @@ def climbing_starts(
     atoms: Array,
 ) -> Array:
     """Where climbs begin: the best of all directions at many radii, zero, and the atoms."""
-    radius, _ = reach_in_space(problem, output, multiplier, value, directions)
+    radius = reach_in_space(problem, output, multiplier, value, directions).radius
     radii = np.concatenate([np.geomspace(1e-2, 1.0, 12), [0.55, 0.75, 0.9]]) * radius
     norms = np.linalg.norm(atoms, axis=1)
     radii = np.unique(np.concatenate([radii, norms[norms > 0], [1.0, 2.0, 4.0]]))

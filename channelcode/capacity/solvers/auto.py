@@ -38,7 +38,7 @@ def _checked(problem: Problem, proposal: Proposal, tol: float) -> Proposal | Non
     from channelcode.capacity.solvers.continuous.line_search import LineSearch
 
     found = law_value(quiet_log_prob(problem.channel, proposal.points), proposal.weights)
-    _, violation = LineSearch(problem).violations(
+    _, violation = LineSearch(problem, tol).violations(
         found.output, proposal.multiplier, found.nats, proposal.points
     )
     return proposal if violation <= 0.25 * tol else None

@@ -12,6 +12,7 @@ from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.solvers.letters import Letters, letters_of
 
 RESCUE_STEPS = 40_000  # Blahut-Arimoto updates when rounding stops the Newton steps
+RESCUE_WORK = 1e7  # updates times entries, where the answer is one of many on the way
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,13 @@ class InteriorPoint:
 
 
 def maximise(
-    alphabet: Letters, *, tol: float, max_steps: int = 100
+    alphabet: Letters, *, tol: float, max_steps: int = 100, rescue_above: float | None = None
 ) -> tuple[Array, float, int, float]:
     """Weights `(n,)`, multiplier, steps and gap (nats) on an alphabet.
 
     The steps aim at a tenth of `tol`, so that what is lost in dropping letters stays within it.
+    Blahut-Arimoto goes on from a gap above 0.4 `tol`, or above `rescue_above` and then not for
+    long.
     """
     from channelcode._kernels.capacity_interior import interior_point
 
@@ -73,7 +76,10 @@ def maximise(
     if not abs(gap) <= 0.2 * tol:
         weights, multiplier = finish(alphabet, weights, multiplier, tol=tol)
         gap = _gap(alphabet, weights, multiplier)
-    if not abs(gap) <= 0.4 * tol:
+    steps_left = RESCUE_STEPS
+    if rescue_above is not None:
+        steps_left = int(np.clip(RESCUE_WORK / alphabet.matrix.size, 100, RESCUE_STEPS))
+    if not abs(gap) <= max(0.4 * tol, rescue_above or 0.0):
         from channelcode._kernels.capacity_blahut import blahut_arimoto
 
         start = np.maximum(weights, 1e-12) / np.maximum(weights, 1e-12).sum()
@@ -83,8 +89,8 @@ def maximise(
             alphabet.cost,
             alphabet.budget,
             start,
-            0.4 * tol,
-            RESCUE_STEPS,
+            max(0.4 * tol, rescue_above or 0.0),
+            steps_left,
         )
         steps += more
         if _gap(alphabet, other, price) < abs(gap):

@@ -103,6 +103,9 @@ def prepare(
 
     Letters are twins when their rows agree, after rounding to multiples of `twins` if positive.
     """
+    finite = np.isfinite(cost)
+    if not finite.all():  # infinity forbids a letter
+        points, log_prob, cost = points[finite], log_prob[finite], cost[finite]
     least = float(cost.min())
     if budget <= least:
         keep = cost == least

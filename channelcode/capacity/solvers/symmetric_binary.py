@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
+from channelcode.capacity.few_atoms import few_atoms
 from channelcode.capacity.kkt import curve, local
 from channelcode.capacity.law_value import divergence, quiet_log_prob
+from channelcode.capacity.low_power import low_power_law
 from channelcode.capacity.problem import Problem, Proposal
-from channelcode.capacity.solvers.continuous.atoms import few_atoms, within_budget
+from channelcode.capacity.solvers.continuous.atoms import within_budget
 from channelcode.capacity.solvers.continuous.newton import polish
 
 _UNIFORM = np.array([0.5, 0.5])
@@ -25,6 +27,9 @@ def symmetric_binary(problem: Problem) -> Proposal | None:
     limit = problem.limits
     if not limit.is_power or limit.budget == 0:
         return None
+    low = low_power_law(problem)
+    if low is not None:
+        return low
     highest = float(min(limit.peak, 40.0 * max(1.0, np.sqrt(limit.budget))))
     radii = np.unique(
         np.concatenate(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import EPSILON, Problem
+from channelcode.capacity.search.cheap import valleys
 
 ROUNDING_STEPS = 14  # of a factor four each: atoms move by 1e-8 of their size at most
 
@@ -101,42 +101,13 @@ def within_budget(
     for shrink in 1.0 - EPSILON * 4.0 ** np.arange(1, ROUNDING_STEPS):
         if weights @ problem.cost(points * shrink) <= limit.budget:
             return points * shrink, weights, multiplier
+    if cost.min() > limit.budget and problem.channel.dim == 1:
+        best = valleys(problem)[:1]  # no atom is within the budget: one at the least cost joins
+        points, weights = np.append(points, best), np.append(weights, 0.0)
+        cost = np.append(cost, problem.cost(best))
     cheapest = int(np.argmin(cost))
     if spent > cost[cheapest]:
         share = max(0.0, (limit.budget - cost[cheapest]) / (spent - cost[cheapest]))
         weights = weights * share
         weights[cheapest] += 1.0 - share
     return points, weights, multiplier
-
-
-def few_atoms(problem: Problem, points: Array, weights: Array) -> tuple[Array, Array]:
-    """Drop atoms while output law and mean cost stay the same: at most |Y| + 1 remain.
-
-    A vector in the null space of (W', b) moves mass without changing either; it is followed, in
-    the direction that does not lose information, until a weight is zero (Caratheodory).
-    """
-    keep = weights > 0
-    points, weights = points[keep], weights[keep]
-    while len(weights) > 1:
-        log_prob = quiet_log_prob(problem.channel, points)
-        prob = np.exp(log_prob)
-        cost = problem.cost(points)
-        columns = prob if problem.limits.cost is None else np.column_stack([prob, cost])
-        scale = np.abs(columns).max(axis=0)
-        columns = columns / np.where(scale > 0, scale, 1.0)
-        most = problem.channel.num_outputs + (1 if problem.limits.cost is not None else 0)
-        if len(weights) <= most:
-            break
-        direction = np.linalg.svd(columns.T)[2][-1]
-        with np.errstate(invalid="ignore"):
-            negentropy = np.where(prob > 0, prob * log_prob, 0.0).sum(axis=1)
-        if direction @ negentropy < 0:
-            direction = -direction
-        falling = direction < 0
-        ratio = np.where(falling, weights / np.where(falling, -direction, 1.0), np.inf)
-        first = int(np.argmin(ratio))
-        weights = np.maximum(weights + ratio[first] * direction, 0.0)
-        weights[first] = 0.0
-        keep = weights > 0
-        points, weights = points[keep], weights[keep] / weights.sum()
-    return points, weights

@@ -13,11 +13,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from channelcode._validation import Array, integer
+from channelcode.capacity.few_atoms import few_atoms
 from channelcode.capacity.law_value import law_value, quiet_log_prob
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.solvers.continuous.atoms import (
     assign,
-    few_atoms,
     gather,
     merge_closest,
     within_budget,
@@ -79,13 +79,18 @@ class Continuous:
             zero = np.zeros(1 if dim == 1 else (1, dim))
             return Proposal(zero, np.ones(1), 0.0, "Continuous")
         if problem.channel.dim == 1:
+            from channelcode.capacity.low_power import low_power_law
             from channelcode.capacity.solvers.continuous.line_search import LineSearch
 
-            search = LineSearch(problem)
+            proposal = low_power_law(problem)
+            if proposal is not None:
+                return proposal
+
+            search = LineSearch(problem, tol)
         else:
             from channelcode.capacity.solvers.continuous.space_search import SpaceSearch
 
-            search = SpaceSearch(problem, self.rng)
+            search = SpaceSearch(problem, self.rng, tol)
         return exchange(problem, search, tol=tol, max_steps=self.max_steps, start=start)
 
 
@@ -171,7 +176,7 @@ def _guesses(
     cost = problem.cost(inputs)
     log_prob = quiet_log_prob(problem.channel, inputs)
     letters = prepare(inputs, log_prob, cost, problem.limits.budget, twins=1e-13)
-    weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12))
+    weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12), rescue_above=1e-9)
     points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-10))
     price = multiplier * letters.scale
     found = law_value(quiet_log_prob(problem.channel, points), masses)

@@ -6,49 +6,79 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.line import joined, probes, reach
+from channelcode.capacity.search.cheap import check_budget, near_valleys, valleys
+from channelcode.capacity.search.grid import landmarks, probes
+from channelcode.capacity.search.line import Probes, joined
+from channelcode.capacity.search.reach import filled, reach
 from channelcode.capacity.solvers.continuous.maxima import maxima
-from channelcode.errors import InvalidArgument
+
+FINE, WIDE = 801, 400
+MOST_TURNS = 16  # of each probability of a black box that begin as inputs
 
 
 class LineSearch:
-    """First inputs and largest violations on the line."""
+    """First inputs and largest violations on the line, for answers good to `tol` nats."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        budget = problem.limits.budget if problem.limits.is_power else 1.0
-        first = 40.0 * max(1.0, np.sqrt(min(budget, 1e12)))
-        if problem.limits.cost is None or not problem.limits.is_power:
-            first = 1e4
-        self.radius = float(min(problem.limits.peak, first))
-        self.grid = probes(problem, self.radius, fine=101, wide=120).points
-        self.step = 1e-3
+    def __init__(self, problem: Problem, tol: float = 1e-9) -> None:
+        check_budget(problem)
+        self.problem, self.tol = problem, tol
+        self.tails = problem.channel.tails()
+        self.width = 0.08
+        self._gathers: Array | None = None
+        self._centres: Array | None = None
 
     def first_inputs(self) -> Array:
-        """A few hundred inputs, dense near zero, spread geometrically further out."""
-        if self.problem.limits.cost is not None:
-            cost = self.problem.cost(self.grid)
-            if cost.min() > self.problem.limits.budget:
-                rule = f"must be at least the least cost found, {cost.min()}"
-                raise InvalidArgument("budget", rule, self.problem.limits.budget)
-        budget = self.problem.limits.budget if self.problem.limits.is_power else 1.0
-        least = 0.05 * min(1.0, float(np.sqrt(budget)))
-        self._gathers = np.maximum(2.0 * np.gradient(self.grid), least)
-        self._centres = self.grid
-        return self.grid
+        """A few hundred inputs: dense near zero and at landmarks, spread geometrically elsewhere,
+        and the turning points of a black box."""
+        problem = self.problem
+        limit = problem.limits
+        root = float(np.sqrt(min(limit.budget, 1e12))) if limit.is_power else 1.0
+        radius = 40.0 * max(1.0, root) if limit.is_power else 1e4
+        marks = landmarks(problem, step=0.5)
+        radius = max(radius, 4.0 * float(np.abs(marks[np.abs(marks) < 1e15]).max(initial=0.0)))
+        radius = float(min(limit.peak, radius))
+        inner = min(max(8.0, 4.0 * min(root, 1e3)), radius)
+        unit = 1e-3 * min(inner, 1.0, max(root, 1e-12))
+        far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), 61)[1:])
+        far[-1] = radius
+        pieces = [np.linspace(-inner, inner, 101), far, -far, marks[np.abs(marks) <= radius]]
+        if self.tails is None:
+            pieces.append(_turns(probes(problem, radius, fine=FINE, wide=WIDE)))
+        if problem.has_own_cost:
+            pieces.append(near_valleys(problem))
+        grid = np.unique(np.concatenate(pieces))
+        self._gathers = np.maximum(
+            2.0 * np.gradient(grid), 0.05 * min(1.0, root) * np.minimum(1.0, self._scale(grid))
+        )
+        self._centres = grid
+        return grid
+
+    def _scale(self, points: Array) -> Array:
+        """On which scale the channel, or the cost, may change near each input."""
+        size = 0.1 + np.abs(points)
+        if self.problem.has_own_cost:
+            centres = valleys(self.problem)
+            if len(centres):
+                size = np.minimum(size, 1e-6 + np.abs(points[:, None] - centres).min(axis=1))
+        if self.tails is None:
+            return np.minimum(size, 1.0)
+        for centre, width in self.tails.landmarks:
+            size = np.minimum(size, width + np.abs(points - centre))
+        return size
 
     def spacing(self, points: Array) -> Array:
         """How near two atoms have to be to count as one."""
-        if hasattr(self, "_gathers"):
+        if self._gathers is not None and self._centres is not None:
             return np.interp(points, self._centres, self._gathers)
-        return self.step * (1.0 + np.abs(points))
+        return max(0.5 * self.width, 1e-7) * (0.9 + self._scale(points)) * self._scale(points)
 
     def violations(
         self, output: Array, multiplier: float, value: float, atoms: Array
     ) -> tuple[Array, float]:
         """Local maxima of F above the value, and by how much the highest is above it."""
-        radius, _ = reach(self.problem, output, multiplier, value)
-        grid = joined(self.problem, probes(self.problem, radius, fine=801, wide=400), atoms)
+        output = filled(output, 0.1 * self.tol)
+        radius = reach(self.problem, output, multiplier, value).radius
+        grid = joined(self.problem, probes(self.problem, radius, fine=FINE, wide=WIDE), atoms)
         points, heights = maxima(
             self.problem, grid, output, multiplier, floor=value - 1e-3 * (abs(value) + 1e-9)
         )
@@ -58,14 +88,23 @@ class LineSearch:
 
     def next_inputs(self, inputs: Array, atoms: Array, violators: Array) -> Array:
         """The next inputs: atoms, violators, and a close pair around each."""
-        if hasattr(self, "_gathers"):
-            del self._gathers
-            self.width = 0.02
-        else:
-            self.width *= 0.25
+        del inputs
+        self._gathers = None
+        self.width *= 0.25
         centres = np.concatenate([atoms, violators])
-        offsets = self.width * (0.1 + np.abs(centres))
+        offsets = self.width * self._scale(centres)
         peak = self.problem.limits.peak
-        self.step = max(0.5 * self.width, 1e-7)
         near = np.concatenate([centres - offsets, centres, centres + offsets])
         return np.unique(np.clip(near, -peak, peak))
+
+
+def _turns(found: Probes) -> Array:
+    """Where each probability of a black box turns, the sharpest turns first."""
+    chosen: list[Array] = []
+    change = np.diff(found.prob, axis=0)
+    for y in range(found.prob.shape[1]):
+        before, after = change[:-1, y], change[1:, y]
+        sharp = np.where(before * after <= 0, np.abs(before) + np.abs(after), 0.0)
+        index = np.argsort(-sharp, kind="stable")[:MOST_TURNS]
+        chosen.append(found.points[1 + index[sharp[index] > 1e-9]])
+    return np.concatenate(chosen)

@@ -114,6 +114,7 @@ class _State:
             )
         return float(self.curve.value.max()) - value + gain + spent
 
+    @np.errstate(all="ignore")
     def step(self) -> _State | None:
         """The next iterate, shortened so that weights stay positive; None if there is none."""
         at, problem, weights = self.at, self.problem, self.weights

@@ -6,6 +6,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.reach import filled
 from channelcode.capacity.search.space import (
     climb,
     climbing_starts,
@@ -18,8 +19,8 @@ from channelcode.capacity.search.space import (
 class SpaceSearch:
     """First inputs and largest violations in R^k, by radii times directions."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, seed: int, tol: float = 1e-9) -> None:
+        self.problem, self.tol = problem, tol
         dim = problem.channel.dim
         self.directions = spread_directions(dim, seed)
         self.width = 0.1
@@ -45,6 +46,7 @@ class SpaceSearch:
         self, output: Array, multiplier: float, value: float, atoms: Array
     ) -> tuple[Array, float]:
         """Local maxima of F above the value, and by how much the highest is above it."""
+        output = filled(output, 0.1 * self.tol)
         starts = climbing_starts(self.problem, self.directions, output, multiplier, value, atoms)
         points, heights = climb(self.problem, starts, output, multiplier)
         keep = heights > value - 1e-3 * (abs(value) + 1e-9)

@@ -12,6 +12,8 @@ from channelcode.capacity.law_value import law_value
 from channelcode.capacity.simplex import simplex_code
 from tests.channelcode.capacity.oracles import kkt
 
+TOL = 1e-9
+
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("classes", [3, 5])
@@ -21,7 +23,7 @@ def test_above_random_inputs(classes, seed):
     atoms, weights = rng.normal(size=(4, classes)), rng.dirichlet(np.ones(4))
     price = float(10.0 ** rng.uniform(-2, -0.5))
     found = law_value(channel.log_prob(atoms), weights)
-    upper, scope = space_bound(Problem(channel, Power(power)), atoms, found, price)
+    upper, scope, _ = space_bound(Problem(channel, Power(power)), atoms, found, price, TOL)
     points = rng.normal(size=(20_000, classes)) * rng.uniform(0.0, 6.0, (20_000, 1))
     heights = kkt(channel.prob(points), found.output, (points**2).sum(axis=1) - power, price)
     assert upper >= max(heights.max(), found.nats)
@@ -33,9 +35,10 @@ def test_above_random_inputs(classes, seed):
 def test_the_simplex_code_is_optimal_by_search_too(classes, power):
     code = simplex_code(classes, power)
     found = law_value(Softmax(classes).log_prob(code.points), code.weights)
-    upper, _ = space_bound(
-        Problem(Softmax(classes), Power(power)), code.points, found, code.multiplier
+    upper, _, complete = space_bound(
+        Problem(Softmax(classes), Power(power)), code.points, found, code.multiplier, TOL
     )
+    assert complete
     assert upper == pytest.approx(found.nats, abs=1e-11)
 
 
@@ -44,7 +47,7 @@ def test_a_plane_against_its_grid():
     rng = np.random.default_rng(4)
     atoms, weights = rng.normal(size=(4, 2)), rng.dirichlet(np.ones(4))
     found = law_value(head.log_prob(atoms), weights)
-    upper, _ = space_bound(Problem(head, Power(2.0)), atoms, found, 0.05)
+    upper, _, _ = space_bound(Problem(head, Power(2.0)), atoms, found, 0.05, TOL)
     side = np.linspace(-10.0, 10.0, 1001)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     top = kkt(head.prob(grid), found.output, (grid**2).sum(axis=1) - 2.0, 0.05).max()
@@ -56,5 +59,17 @@ def test_a_cost_of_ones_own_proves_nothing_far_out():
     problem = Problem(Softmax(3), Cost(lambda x: np.abs(x).sum(axis=1), 1.0))
     atoms = np.array([[1.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
     found = law_value(Softmax(3).log_prob(atoms), np.array([0.5, 0.5]))
-    _, scope = space_bound(problem, atoms, found, 0.1)
+    _, scope, complete = space_bound(problem, atoms, found, 0.1, TOL)
     assert "nothing is proved beyond it" in scope
+    assert not complete
+
+
+def test_a_black_box_in_the_plane_is_proved_for_what_was_searched():
+    head = Features(
+        Softmax(3), lambda l: np.stack([l[..., 0], l[..., 1], -l.sum(axis=-1)], -1), dim=2
+    )
+    atoms = np.array([[2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]])
+    found = law_value(head.log_prob(atoms), np.full(3, 1 / 3))
+    bound = space_bound(Problem(head, Power(4.0)), atoms, found, 0.1, TOL)
+    assert not bound.complete
+    assert bound.scope.startswith("inputs in R^2 within radius")

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from channelcode import Features, Logistic, Softmax
 from channelcode.capacity import Cost, Peak, Power, Problem, Unconstrained
+from channelcode.capacity.search.reach import End
 from channelcode.capacity.search.space import climb, reach_in_space, spread_directions
 from tests.channelcode.capacity.oracles import kkt
 
@@ -62,18 +63,21 @@ def test_climbs_stay_within_the_peak():
 
 def test_reach():
     directions = spread_directions(2, 0)
-    radius, proved = reach_in_space(PROBLEM, OUTPUT, PRICE, 0.1, directions)
-    assert proved
+    radius, end = reach_in_space(PROBLEM, OUTPUT, PRICE, 0.1, directions)
+    assert end is End.MULTIPLIER
     beyond = radius * directions * np.array([1.0, 1.5, 4.0])[:, None, None]
     assert height(beyond.reshape(-1, 2)).max() <= 0.1 + 1e-11
     assert reach_in_space(Problem(HEAD, Unconstrained()), OUTPUT, 0.0, 0.1, directions) == (
         1e3,
-        False,
+        End.NONE,
     )
-    assert reach_in_space(Problem(HEAD, Peak(2.0)), OUTPUT, 0.0, 0.1, directions) == (2.0, True)
+    assert reach_in_space(Problem(HEAD, Peak(2.0)), OUTPUT, 0.0, 0.1, directions) == (
+        2.0,
+        End.PEAK,
+    )
     own = Problem(HEAD, Cost(lambda x: np.abs(x).sum(axis=1), 1.0))
-    radius, proved = reach_in_space(own, OUTPUT, PRICE, 0.1, directions)
-    assert not proved
+    radius, end = reach_in_space(own, OUTPUT, PRICE, 0.1, directions)
+    assert end is End.NONE
     cost = np.abs(radius * directions).sum(axis=1)
     assert (PRICE * (cost - 1.0) > -np.log(0.2) - 0.1).all()
 

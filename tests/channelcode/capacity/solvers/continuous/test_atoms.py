@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode import Binomial, Logistic, Ordinal, Softmax
-from channelcode.capacity import Cost, Peak, Power, Problem, Unconstrained
+from channelcode import Logistic
+from channelcode.capacity import Cost, Peak, Power, Problem
 from channelcode.capacity.solvers.continuous.atoms import (
     assign,
-    few_atoms,
     gather,
     merge_closest,
     within_budget,
 )
-from tests.channelcode.capacity.oracles import mutual_information
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -107,31 +105,6 @@ def test_an_idle_budget_has_no_price():
     assert within_budget(Problem(Logistic(), Power(9.0)), points, weights, 1e-15)[2] == 0.0
     assert within_budget(Problem(Logistic(), Power(9.0)), points, weights, 0.1)[2] == 0.1
     assert within_budget(Problem(Logistic(), Peak(9.0)), points, weights, 0.1)[2] == 0.0
-
-
-@settings(max_examples=30)
-@given(
-    seeds,
-    st.sampled_from([Logistic(), Ordinal([-1.0, 1.0]), Binomial(3), Softmax(3)]),
-    st.sampled_from([Power(1.0), Unconstrained()]),
-)
-def test_few_atoms_keep_output_cost_and_information(seed, channel, constraint):
-    rng = np.random.default_rng(seed)
-    shape = (10,) if channel.dim == 1 else (10, channel.dim)
-    points, weights = rng.normal(0.0, 2.0, shape), rng.dirichlet(np.ones(10))
-    problem = Problem(channel, constraint)
-    few, masses = few_atoms(problem, points, weights)
-    limited = isinstance(constraint, Power)
-    assert len(masses) <= channel.num_outputs + limited
-    assert (masses > 0).all()
-    before, after = channel.prob(points), channel.prob(few)
-    np.testing.assert_allclose(masses @ after, weights @ before, atol=1e-11)
-    if limited:
-        assert masses @ problem.cost(few) == pytest.approx(
-            weights @ problem.cost(points), rel=1e-10
-        )
-    gained = mutual_information(after, masses) - mutual_information(before, weights)
-    assert gained >= -1e-11
 
 
 def test_rounding_beyond_a_cost_of_ones_own_is_drawn_in():

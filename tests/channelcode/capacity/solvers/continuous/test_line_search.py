@@ -9,6 +9,7 @@ from channelcode import Logistic, Ordinal
 from channelcode.capacity import Continuous, Cost, Peak, Power, Problem, Unconstrained, capacity
 from channelcode.capacity.solvers.continuous.line_search import LineSearch
 from channelcode.errors import InvalidArgument
+from tests.channelcode.capacity.hostile import bump
 from tests.channelcode.capacity.oracles import kkt, mutual_information
 
 
@@ -58,13 +59,21 @@ def test_alphabets_narrow_around_the_centres():
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
 
 
-def test_how_far_the_first_alphabet_reaches():
-    assert LineSearch(Problem(Logistic(), Power(100.0))).grid[-1] >= 400.0
-    assert LineSearch(Problem(Logistic(), Unconstrained())).grid[-1] >= 1e4
-    assert LineSearch(Problem(Logistic(), Peak(2.0))).grid[-1] == 2.0
+def test_how_far_the_first_inputs_reach():
+    assert LineSearch(Problem(Logistic(), Power(100.0))).first_inputs()[-1] >= 400.0
+    assert LineSearch(Problem(Logistic(), Unconstrained())).first_inputs()[-1] >= 1e4
+    assert LineSearch(Problem(Logistic(), Peak(2.0))).first_inputs()[-1] == 2.0
+    far = LineSearch(Problem(Ordinal([5000.0, 9e6]), Unconstrained())).first_inputs()
+    assert far[-1] > 9e6
+    assert np.abs(far - 9e6).min() == 0.0
+
+
+def test_the_turns_of_a_black_box_are_among_the_first_inputs():
+    hidden = bump(12.41, 0.05, 0.9, Logistic())
+    first = LineSearch(Problem(hidden, Power(16.0))).first_inputs()
+    assert np.abs(first - 12.41).min() < 0.05
 
 
 def test_a_budget_that_nothing_meets():
-    search = LineSearch(Problem(Logistic(), Cost(lambda l: l**2 + 5.0, 2.0)))
     with pytest.raises(InvalidArgument, match="least cost"):
-        search.first_inputs()
+        LineSearch(Problem(Logistic(), Cost(lambda l: l**2 + 5.0, 2.0)))

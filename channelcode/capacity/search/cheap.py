@@ -1,0 +1,95 @@
+"""Where a cost of one's own is small: its least value and its valleys, by search and refinement."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.problem import Problem
+from channelcode.channels.tails import FARTHEST
+from channelcode.errors import InvalidArgument
+
+INNER, SPACING = 64.0, 0.1  # a black box is looked at this finely around zero
+MOST_VALLEYS = 32
+GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
+
+
+def priced_probes(problem: Problem) -> tuple[Array, Array]:
+    """Sorted inputs on the line out to FARTHEST or the peak, valleys included, and their costs."""
+    key = "priced probes"
+    if key not in problem.cache:
+        points = _first_look(problem)
+        cost = problem.cost(points)
+        valleys = _valleys(problem, points, cost)
+        points = np.unique(np.concatenate([points, valleys]))
+        problem.cache[key] = points, problem.cost(points), valleys
+    points, cost, _ = problem.cache[key]
+    return points, cost
+
+
+def valleys(problem: Problem) -> Array:
+    """The cheapest local minima of the cost on the line, cheapest first."""
+    priced_probes(problem)
+    return problem.cache["priced probes"][2]
+
+
+def check_budget(problem: Problem) -> None:
+    """Refuse a budget below the least cost that was found."""
+    if problem.limits.cost is None or problem.limits.is_power:
+        return
+    _, cost = priced_probes(problem)
+    if cost.min() > problem.limits.budget:
+        rule = f"must be at least the least cost found, {cost.min()}"
+        raise InvalidArgument("budget", rule, problem.limits.budget)
+
+
+def near_valleys(problem: Problem) -> Array:
+    """Inputs around every valley at distances 1e-9 to 1e3 of its own scale."""
+    centres = valleys(problem)
+    scale = 1.0 + np.abs(centres)
+    offsets = np.concatenate([[0.0], np.geomspace(1e-9, 10.0, 67)])
+    offsets = np.concatenate([-offsets[:0:-1], offsets])
+    points = np.unique((centres[:, None] + scale[:, None] * offsets).ravel())
+    return points[np.abs(points) <= problem.limits.peak]
+
+
+def _first_look(problem: Problem) -> Array:
+    even = np.arange(-INNER, INNER + 0.5 * SPACING, SPACING)
+    far = np.geomspace(1e-6, FARTHEST, 2400)
+    pieces = [even, far, -far, [0.0]]
+    for place in problem.limits.cheap:
+        offsets = (1.0 + abs(float(place))) * np.geomspace(1e-12, 1.0, 73)
+        pieces += [place + offsets, place - offsets, [place]]
+    tails = problem.channel.tails()
+    if tails is not None:
+        pieces.append(tails.resolving_inputs())
+    points = np.unique(np.concatenate(pieces))
+    peak = problem.limits.peak
+    if peak < FARTHEST:
+        even = np.linspace(-peak, peak, 2001)
+        points = np.unique(np.concatenate([points[np.abs(points) < peak], even]))
+    return points
+
+
+def _valleys(problem: Problem, points: Array, cost: Array) -> Array:
+    """Local minima of the cost, refined by golden sections inside their brackets."""
+    padded = np.concatenate([[np.inf], cost, [np.inf]])
+    low = (cost <= padded[:-2]) & (cost <= padded[2:]) & np.isfinite(cost)
+    index = np.flatnonzero(low)
+    index = index[np.argsort(cost[index], kind="stable")[: 4 * MOST_VALLEYS]]
+    if len(index) == 0:
+        return np.empty(0)
+    left = points[np.maximum(index - 1, 0)]
+    right = points[np.minimum(index + 1, len(points) - 1)]
+    best, value = points[index], cost[index]
+    for _ in range(70):
+        width = right - left
+        a, b = right - GOLDEN * width, left + GOLDEN * width
+        at_a, at_b = problem.cost(a), problem.cost(b)
+        lower = at_a < at_b
+        for trial, height in ((a, at_a), (b, at_b)):
+            better = height < value
+            best, value = np.where(better, trial, best), np.where(better, height, value)
+        left, right = np.where(lower, left, a), np.where(lower, b, right)
+    order = np.argsort(value, kind="stable")[:MOST_VALLEYS]
+    return best[order]

@@ -1,0 +1,112 @@
+"""The probes on the real line that solver and certificate share: how finely, and where.
+
+A channel that declares its tails is probed at its landmarks, at their own scale. One that does not
+is a black box: it is probed every 0.1 or closer out to eight times the root of the power, and
+in steps proportional to the input further out. Costs of one's own add their valleys.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.cheap import near_valleys
+from channelcode.capacity.search.line import CLOSEST, Probes, probe
+
+SPACING = 0.1  # a bump of width 0.05 cannot hide between two probes of a black box
+WIDEST = 500.0  # a peak up to this is probed evenly throughout
+MOST = 4_000_000  # numbers in one table of probabilities
+
+
+def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
+    """Sorted inputs in [-radius, radius]: `fine` of them or more evenly where the channel bends,
+    `wide` ones spread geometrically over the rest, landmarks, zero and both ends.
+
+    A radius below the peak is rounded up to a power of the root of two, so that neighbouring
+    problems share their probes.
+    """
+    inner = inner_radius(problem)
+    if radius < problem.limits.peak:
+        radius = min(_rounded_up(radius), problem.limits.peak)
+    key = (fine, wide, radius, inner, problem.limits.cost if problem.has_own_cost else None)
+    if key not in problem.cache:
+        points = _inputs(problem, radius, min(inner, radius), fine, wide)
+        problem.cache[key] = _numbers_around_zero(probe(problem, points))
+    return problem.cache[key]
+
+
+def inner_radius(problem: Problem) -> float:
+    """How far out the channel is probed evenly."""
+    limit, black_box = problem.limits, problem.channel.tails() is None
+    if limit.is_power:
+        root = _rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
+        inner = max(8.0, (8.0 if black_box else 4.0) * min(root, 1e6 if black_box else 1e3))
+    else:
+        inner = 64.0 if black_box else 8.0
+    if black_box and limit.peak <= WIDEST:
+        inner = max(inner, limit.peak)
+    return min(inner, limit.peak)
+
+
+def spacing(problem: Problem, fine: int) -> float:
+    """The distance between even probes."""
+    inner = inner_radius(problem)
+    return 2.0 * inner / (_even_count(problem, inner, fine) - 1)
+
+
+def landmarks(problem: Problem, *, step: float | None = None) -> Array:
+    """Inputs that see every bend the channel declares, and the valleys of a cost of one's own."""
+    pieces = [np.empty(0)]
+    tails = problem.channel.tails()
+    if tails is not None and tails.landmarks:
+        points = tails.resolving_inputs() if step is None else tails.resolving_inputs(step=step)
+        pieces.append(points)
+    if problem.has_own_cost:
+        pieces.append(near_valleys(problem))
+    return np.concatenate(pieces)
+
+
+def _even_count(problem: Problem, inner: float, fine: int) -> int:
+    count = fine
+    if problem.channel.tails() is None:
+        count = max(fine, int(np.ceil(2.0 * inner / SPACING)) + 1)
+        count = min(count, MOST // problem.channel.num_outputs)
+    return count | 1
+
+
+def _inputs(problem: Problem, radius: float, inner: float, fine: int, wide: int) -> Array:
+    even = np.linspace(-inner, inner, _even_count(problem, inner, fine))
+    unit = 1e-3 * min(inner, 1.0)
+    far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
+    far[-1] = radius
+    points = np.unique(np.concatenate([even, far, -far]))
+    marks = landmarks(problem)
+    marks = np.unique(marks[np.abs(marks) < radius])
+    if len(marks) == 0:
+        return points
+    # neighbours apart by rounding alone would spoil divided differences; a landmark stays
+    places = np.searchsorted(marks, points)
+    after = np.abs(marks.take(places, mode="clip") - points)
+    before = np.abs(points - marks.take(places - 1, mode="clip"))
+    apart = np.minimum(after, before) > CLOSEST * (1.0 + np.abs(points))
+    apart[[0, -1]] = True
+    return np.unique(np.concatenate([points[apart], marks]))
+
+
+def _numbers_around_zero(found: Probes) -> Probes:
+    """A user's exp may overflow far out: the run of inputs around zero that give numbers."""
+    keep = ~(np.isnan(found.log_prob) | (found.log_prob == np.inf)).any(axis=1)
+    if keep.all():
+        return found
+    centre = int(np.argmin(np.where(keep, np.abs(found.points), np.inf)))
+    bad = np.flatnonzero(~keep)
+    left = bad[bad < centre].max() + 1 if (bad < centre).any() else 0
+    right = bad[bad > centre].min() if (bad > centre).any() else len(keep)
+    return found.take(slice(left, right))
+
+
+def _rounded_up(value: float) -> float:
+    """The next power of the root of two, or the value itself where that is below by rounding."""
+    power = float(2.0 ** (np.ceil(2.0 * np.log2(max(value, 1e-300)) - 1e-9) / 2.0))
+    return max(power, value)
