@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from channelcode._numerics.logspace import LOG_TWO, plogp
 from channelcode._validation import Array, positive, real_array
-from channelcode.capacity.certify.bounds import widened
+from channelcode.capacity.certify.bounds import relative, widened
 from channelcode.capacity.curve_path import Path, fill_between
 from channelcode.capacity.law_value import divergence, quiet_log_prob
+from channelcode.capacity.low_power import LOW, divergence_from_zero
 from channelcode.capacity.problem import CapacityResult, Problem
 from channelcode.capacity.simplex import SATURATED
 from channelcode.capacity.slopes import logistic_slope, probit_slope
@@ -215,11 +216,15 @@ def _binary_curve(channel: Channel, powers: Array, tol: float) -> CapacityCurve:
     log_prob = quiet_log_prob(channel, t)
     deficit = -plogp(log_prob).sum(axis=-1)
     nats = np.where(deficit <= 0.99 * LOG_TWO, LOG_TWO - deficit, divergence(log_prob, _HALVES))
+    low = nats < LOW  # B_t has the output law of l = 0, so that I = D(W_t || W_0)
+    if low.any():
+        nats[low] = divergence_from_zero(channel, t[low])
     rise = logistic_slope if type(channel) is Logistic else probit_slope
     slope = np.array([rise(float(each) / scale) for each in t]) / scale**2
     slope = np.where(np.isinf(powers), 0.0, slope)
     price = np.where(np.isinf(powers), 0.0, slope * np.where(np.isinf(powers), 0.0, powers))
     lower, upper = widened(nats, nats, price, LOG_TWO)
+    lower[low], upper[low] = relative(nats[low], nats[low])
     arrays = {
         "bits": nats / LOG_TWO,
         "nats": nats,

@@ -25,6 +25,7 @@ from channelcode.channels import Channel
 
 LOW = 1e-7  # nats: the first order is good to about this, relatively
 SMALL = 1e-5  # log-ratios below this come from derivatives at zero
+ROUNDING_HIDES = 1e-10  # nats: below this the second order is lost, and not missed
 RTOL = 1e-9  # to which S is bounded
 MOST_ROUNDS = 40
 MOST_PROBES = 50_000
@@ -73,6 +74,13 @@ def value_near_zero(channel: Channel, points: Array, weights: Array, found: LawV
     return found._replace(nats=nats, deficit=float(np.log(len(law))) - nats)
 
 
+def divergence_from_zero(channel: Channel, points: Array) -> Array:
+    """D(W_l || W_0) in nats, `(m,)`, to relative accuracy however small l is."""
+    law = np.exp(quiet_log_prob(channel, np.zeros(points.shape[1:])))
+    with np.errstate(under="ignore"):
+        return (law * excess(np.expm1(log_ratios(channel, points)))).sum(axis=-1)
+
+
 def best_rate(problem: Problem) -> Rate | None:
     """S on the line, by probes and refinement; None if W_0 misses an output or S has no bound."""
     key = ("rate", problem.limits.peak)
@@ -94,8 +102,7 @@ def _best_rate(problem: Problem) -> Rate | None:
 
     def rate(points: Array) -> Array:
         with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
-            divergence = (law * excess(np.expm1(log_ratios(channel, points)))).sum(axis=-1)
-            values = divergence / points**2
+            values = divergence_from_zero(channel, points) / points**2
         return np.where(np.abs(points) < 1e-12, half_fisher, values)
 
     near = probes(problem, min(8.0, peak), fine=1201, wide=800).points
@@ -151,4 +158,22 @@ def low_power_law(problem: Problem) -> Proposal | None:
         if share > 1e-3:
             return None
         points, weights = np.array([0.0, rate.letter]), np.array([1.0 - share, share])
+        better = _second_order(problem, points, weights, rate.slope)
+        if better is not None:
+            return better
     return Proposal(points, weights, rate.slope, "Continuous (low power)")
+
+
+def _second_order(problem: Problem, points: Array, weights: Array, slope: float) -> Proposal | None:
+    """On-off with the small shifts that Newton finds; None where rounding hides them."""
+    from channelcode.capacity.solvers.continuous.atoms import within_budget
+    from channelcode.capacity.solvers.continuous.newton import polish
+
+    if slope * problem.limits.budget < ROUNDING_HIDES:
+        return None
+    found = polish(problem, points, weights, slope)
+    law = within_budget(problem, found.points, found.weights, found.multiplier)
+    close = np.abs(law[0] - points).max() < 1e-2 * abs(points[1])
+    if not close or abs(law[2] - slope) > 1e-4 * slope or len(law[1]) != 2:
+        return None
+    return Proposal(*law, "Continuous (low power)")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from channelcode._numerics.differentiate import along_line
+from channelcode._numerics.differentiate import from_values, steps
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import plogp
 from channelcode._validation import (
@@ -132,22 +132,34 @@ def numerical_derivatives(channel: Channel, l: ArrayLike) -> Derivatives:
             "channel", "must have a continuous input to be differentiated", channel
         )
     point = as_input(channel, l)
+    unit = _narrowest(channel)
+
+    def along(direction: Any) -> tuple[Array, Array]:
+        """Both derivatives along one direction, from one call of `log_prob`."""
+        shifts = steps(unit=unit)
+        shape = (-1, *(1,) * point.ndim)
+        return from_values(channel.log_prob(point + shifts.reshape(shape) * direction), unit=unit)
+
     if channel.dim == 1:
-        return Derivatives(*along_line(lambda t: channel.log_prob(point + t)))
+        return Derivatives(*along(1.0))
     dim = channel.dim
     shape = (*point.shape[:-1], channel.num_outputs)
     gradient, hessian = np.empty((*shape, dim)), np.empty((*shape, dim, dim))
     basis = np.eye(dim)
     for i in range(dim):
-        first, second = along_line(lambda t, v=basis[i]: channel.log_prob(point + t * v))
-        gradient[..., i], hessian[..., i, i] = first, second
+        gradient[..., i], hessian[..., i, i] = along(basis[i])
     for i in range(dim):
         for j in range(i):
-            diagonal = basis[i] + basis[j]
-            _, second = along_line(lambda t, v=diagonal: channel.log_prob(point + t * v))
+            _, second = along(basis[i] + basis[j])
             mixed = 0.5 * (second - hessian[..., i, i] - hessian[..., j, j])
             hessian[..., i, j] = hessian[..., j, i] = mixed
     return Derivatives(gradient, hessian)
+
+
+def _narrowest(channel: Channel) -> float:
+    """The unit of the steps: one, or the narrowest landmark where the channel declares it."""
+    tails = channel.tails()
+    return min([1.0, *(width for _, width in tails.landmarks)]) if tails is not None else 1.0
 
 
 def as_input(channel: Channel, l: ArrayLike) -> Array:

@@ -17,6 +17,8 @@ from channelcode.channels.logistic import Logistic
 from channelcode.channels.probit import Probit
 from channelcode.errors import InvalidArgument
 
+NARROW = 1e-4  # cells below this, in widths of the link, lose digits in differences of densities
+
 
 def ordered_thresholds(thresholds: ArrayLike) -> tuple[float, ...]:
     """Return strictly increasing thresholds as a tuple."""
@@ -71,14 +73,45 @@ def _logistic_cells(tails: Array, widths: Array) -> Array:
 
 
 def cell_derivatives(channel: Channel, link: Channel, thresholds: Array, l: Array) -> Derivatives:
-    """Derivatives of `cell_log_prob` in l: formulas for the logistic link, else numerical."""
-    if not isinstance(link, Logistic):
+    """Derivatives of `cell_log_prob` in l from those of the link.
+
+    With f = F', an inner cell has p' = f(left) - f(right) and p'' = f'(right) - f'(left), each
+    taken relative to p in logs, so that tails keep their digits. A link without formulas, or a cell
+    too narrow for a difference, is differentiated numerically.
+    """
+    edges = thresholds - l[..., None]
+    if isinstance(link, Logistic):
+        up, down = expit(edges), expit(-edges)
+        zero = np.zeros((*l.shape, 1))
+        # ln P(cell) = ln sigma(right) + ln sigma(-left) + const, right and left of the cell
+        gradient = np.concatenate([-down, zero], axis=-1) + np.concatenate([zero, up], axis=-1)
+        bend = -up * down
+        hessian = np.concatenate([bend, zero], axis=-1) + np.concatenate([zero, bend], axis=-1)
+        return Derivatives(gradient, hessian)
+    width = link.scale if isinstance(link, Probit) else 1.0
+    wide = np.diff(thresholds).min(initial=np.inf) > NARROW * width
+    if type(link) not in (Probit, Cauchit, Cloglog) or not wide:
         return numerical_derivatives(channel, l)
-    up = expit(thresholds - l[..., None])
-    down = expit(l[..., None] - thresholds)
-    zero = np.zeros((*l.shape, 1))
-    # ln P(cell) = ln sigma(right) + ln sigma(-left) + const; right = t_k - l, left = t_{k-1} - l
-    gradient = np.concatenate([-down, zero], axis=-1) + np.concatenate([zero, up], axis=-1)
-    bend = -up * down
-    hessian = np.concatenate([bend, zero], axis=-1) + np.concatenate([zero, bend], axis=-1)
-    return Derivatives(gradient, hessian)
+    rise, bend = link.derivatives(edges)
+    log_cell = cell_log_prob(link, tuple(thresholds), l)[..., 1:-1]
+    log_tail = link.log_prob(edges)[..., 1]
+    with np.errstate(all="ignore"):
+        first, second = rise[..., 1], bend[..., 1] + rise[..., 1] ** 2  # f / F and f' / F
+        left, right = log_tail[..., :-1] - log_cell, log_tail[..., 1:] - log_cell
+        slope = _relative(first[..., :-1], left) - _relative(first[..., 1:], right)
+        curve = _relative(second[..., 1:], right) - _relative(second[..., :-1], left)
+        curve = curve - slope**2
+    gradient = np.concatenate([-rise[..., :1, 1], slope, -rise[..., -1:, 0]], axis=-1)
+    hessian = np.concatenate([bend[..., :1, 1], curve, bend[..., -1:, 0]], axis=-1)
+    if np.isfinite(gradient).all() and np.isfinite(hessian).all():
+        return Derivatives(gradient, hessian)
+    usable = np.isfinite(gradient) & np.isfinite(hessian)
+    numerical = numerical_derivatives(channel, l)
+    return Derivatives(
+        np.where(usable, gradient, numerical.gradient), np.where(usable, hessian, numerical.hessian)
+    )
+
+
+def _relative(value: Array, log_ratio: Array) -> Array:
+    """value * exp(log_ratio), in logs, as one factor may overflow where the other is small."""
+    return np.sign(value) * np.exp(np.log(np.abs(value)) + log_ratio)

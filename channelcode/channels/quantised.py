@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from channelcode._validation import Array, positive
-from channelcode.channels.base import Channel
-from channelcode.channels.cells import cell_log_prob, ordered_thresholds
+from channelcode.channels.base import Channel, Derivatives
+from channelcode.channels.cells import cell_derivatives, cell_log_prob, ordered_thresholds
 from channelcode.channels.probit import Probit
 from channelcode.channels.tails import Tails, cells
 
@@ -40,3 +42,6 @@ class QuantisedGaussian(Channel):
 
     def log_prob(self, l: Any) -> Array:
         return cell_log_prob(Probit(self.noise), self.thresholds, l)
+
+    def derivatives(self, l: Any) -> Derivatives:
+        return cell_derivatives(self, Probit(self.noise), np.asarray(self.thresholds), l)

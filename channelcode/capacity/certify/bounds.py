@@ -64,8 +64,11 @@ def certify(
     else:
         rate = _low_power_bound(problem, found, multiplier)
         if rate is not None:  # relative accuracy: no slack for the rounding of ordinary sums
-            return Bounds((1.0 - 1e-9) * lower, rate.nats, rate.scope, found, rate.complete)
+            lower, upper = relative(lower, rate.nats)
+            return Bounds(lower, upper, rate.scope, found, rate.complete)
         bound = _continuous_bound(problem, points, found, multiplier, tol)
+    if known is not None and 0.0 < found.nats < LOW and not problem.is_finite:
+        return Bounds(*relative(lower, bound.nats), bound.scope, found, True)
     price = multiplier * abs(problem.limits.budget) if multiplier > 0 else 0.0
     most = float(np.log(problem.channel.num_outputs))
     lower, upper = widened(lower, bound.nats, price, most, size=found.nats)
@@ -83,7 +86,12 @@ def _low_power_bound(problem: Problem, found: LawValue, multiplier: float) -> Up
         return None
     where = f"{rate.used} probes within {rate.radius:.4g}"
     scope = f"every input: C <= S P, S = sup D(W_l||W_0)/l^2 bounded between {where}"
-    return UpperBound((1.0 + 1e-9) * rate.upper * problem.limits.budget, scope)
+    return UpperBound(rate.upper * problem.limits.budget, scope)
+
+
+def relative(lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Both bounds moved outwards by 1e-9 of themselves: sums that kept their relative accuracy."""
+    return lower * (1.0 - 1e-9), upper * (1.0 + 1e-9)
 
 
 def widened(lower: Any, upper: Any, price: Any, most: float, size: Any = None) -> tuple[Any, Any]:

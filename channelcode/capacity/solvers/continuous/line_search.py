@@ -70,7 +70,8 @@ class LineSearch:
         """How near two atoms have to be to count as one."""
         if self._gathers is not None and self._centres is not None:
             return np.interp(points, self._centres, self._gathers)
-        return max(0.5 * self.width, 1e-7) * (0.9 + self._scale(points)) * self._scale(points)
+        near = max(0.5 * self.width, 1e-7) * (1.0 + np.abs(points))
+        return np.minimum(near, 0.25 * self._scale(points))
 
     def violations(
         self, output: Array, multiplier: float, value: float, atoms: Array

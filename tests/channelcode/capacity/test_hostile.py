@@ -1,0 +1,148 @@
+"""Certificates on channels that try to deceive them: none may be false."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode import (
+    Cost,
+    InteriorPoint,
+    Link,
+    Logistic,
+    Ordinal,
+    Peak,
+    Power,
+    Probit,
+    QuantisedGaussian,
+    Status,
+    Unconstrained,
+    capacity,
+    capacity_curve,
+    restrict,
+)
+from channelcode.errors import InvalidArgument
+from tests.channelcode.capacity.hostile import best_known, bump, hostile_problem
+from tests.channelcode.capacity.oracles import mutual_information
+
+BUMP = bump(12.41, 0.05, 0.9, Logistic())
+TOL = 1e-9
+
+
+def test_an_output_that_only_a_far_bump_has():
+    """A feasible law at P = 20 carries 1.02789 bits; the certificate said 0.91075."""
+    low, high = capacity(BUMP, Power(16.0)), capacity(BUMP, Power(20.0))
+    assert high.bits > 1.02789
+    assert high.bits > low.bits
+    atoms = np.array([-3.0, 3.0, 12.41])
+    weights = np.array([0.465, 0.465, 0.07])
+    assert weights @ atoms**2 <= 20.0
+    assert mutual_information(BUMP.prob(atoms), weights) / np.log(2) <= high.upper
+    curve = capacity_curve(BUMP, [16.0, 20.0])
+    np.testing.assert_allclose(curve.bits, [low.bits, high.bits], atol=TOL)
+    assert "every 0." in high.scope
+
+
+@pytest.mark.parametrize("ratio", [2.0, 3.7, 5.5, 8.0])
+@pytest.mark.parametrize("power", [1.0, 25.0])
+def test_bumps_up_to_eight_times_the_root_of_the_power(power, ratio):
+    centre = ratio * np.sqrt(power)
+    channel = bump(centre, 0.05, 0.9, Logistic())
+    for constraint in (Power(power), Power(power) & Peak(1.4 * centre)):
+        result = capacity(channel, constraint, throw=False)
+        grid = np.concatenate([np.linspace(-centre, centre, 801), result.input.atoms])
+        held = capacity(restrict(channel, np.unique(grid)), Power(power), solver=InteriorPoint())
+        assert held.lower <= result.upper + TOL
+
+
+@pytest.mark.parametrize(
+    ("channel", "constraint", "bits"),
+    [
+        (QuantisedGaussian((9.9, 10.1), noise=0.01), Unconstrained(), np.log2(3)),
+        (Ordinal((5000.0, 5060.0, 5120.0)), Unconstrained(), 2.0),
+        (Ordinal((44.661, 44.848), link=Probit(0.01)), Peak(100.0), np.log2(3)),
+        (QuantisedGaussian((97.0, 98.0, 99.0), noise=0.1), Peak(100.0), 1.9999934),
+    ],
+)
+def test_narrow_and_far_thresholds(channel, constraint, bits):
+    result = capacity(channel, constraint)
+    assert result.status is Status.OPTIMAL
+    assert result.bits == pytest.approx(bits, abs=1e-6)
+
+
+def test_cell_midpoints_are_within_the_bounds():
+    channel = QuantisedGaussian((97.0, 98.0, 99.0), noise=0.1)
+    midpoints = np.array([96.0, 97.5, 98.5, 100.0])
+    found = mutual_information(channel.prob(midpoints), np.full(4, 0.25)) / np.log(2)
+    assert found <= capacity(channel, Peak(100.0)).upper
+
+
+@pytest.mark.parametrize(
+    ("channel", "cost", "law"),
+    [
+        # zero cost at +-20: one bit, nearly
+        (
+            Logistic(),
+            Cost(lambda l: np.minimum(l**2, (np.abs(l) - 20.0) ** 2), 1.0),
+            ([-20.0, 20.0], [0.5, 0.5]),
+        ),
+        (
+            Ordinal((99.0, 101.0)),
+            Cost(lambda l: (l - 100.0) ** 2, 1.0),
+            ([99.0, 101.0], [0.5, 0.5]),
+        ),
+        (Logistic(), Cost(lambda l: (l**2 - 4.0) ** 2, 0.05), ([-2.0, 2.0], [0.5, 0.5])),
+        (Logistic(), Cost(lambda l: (l - 0.37) ** 2, 1e-4), ([0.36, 0.38], [0.5, 0.5])),
+    ],
+)
+def test_costs_that_are_small_elsewhere(channel, cost, law):
+    atoms, weights = np.array(law[0]), np.array(law[1])
+    assert weights @ cost.function(atoms) <= cost.budget + 1e-12
+    result = capacity(channel, cost)
+    assert result.gap <= TOL
+    assert mutual_information(channel.prob(atoms), weights) / np.log(2) <= result.upper
+
+
+def test_a_cost_that_forbids_inputs():
+    result = capacity(Logistic(), Cost(lambda l: np.where(np.abs(l) > 2, np.inf, np.abs(l)), 1.0))
+    assert np.abs(result.input.atoms).max() <= 2.0
+    assert result.bits > 0.2
+    with pytest.raises(InvalidArgument, match="least cost"):
+        capacity(Logistic(), Cost(lambda l: np.full(len(l), np.inf), 1.0))
+
+
+def test_a_black_box_without_a_limit_gets_the_honest_wording():
+    result = capacity(Link(lambda l: 0.1 + 0.8 / (1 + np.exp(-l))), Unconstrained())
+    assert result.status is Status.WITHIN_SCOPE
+    assert result.scope.startswith("inputs within [")
+    assert result.gap <= TOL
+    limited = capacity(Link(lambda l: 0.1 + 0.8 / (1 + np.exp(-l))), Power(4.0))
+    assert limited.status is Status.OPTIMAL
+    assert "every 0." in limited.scope
+
+
+def attack(seed: int) -> None:
+    problem = hostile_problem(np.random.default_rng(seed))
+    if isinstance(problem.constraint, Cost):
+        inputs = np.concatenate([problem.secrets, np.linspace(-60.0, 60.0, 12_001)])
+        if problem.constraint.function(inputs).min() > problem.constraint.budget:
+            with pytest.raises(InvalidArgument, match="least cost"):
+                capacity(problem.channel, problem.constraint)
+            return
+    result = capacity(problem.channel, problem.constraint, throw=False)
+    found = best_known(problem, np.asarray(result.input.atoms))
+    # the oracle's law is feasible to rounding; its information is good to 1e-13
+    assert found <= result.upper + 1e-12, (seed, problem.name)
+    assert len(result.input) <= problem.channel.num_outputs + 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_certificate_is_false(seed):
+    attack(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(100, 400, 20))
+def test_no_certificate_is_false_at_length(start):
+    for seed in range(start, start + 20):
+        attack(seed)
