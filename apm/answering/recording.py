@@ -93,9 +93,10 @@ class Recording(Labelling):
 
     def _catch_up(self) -> None:
         """Take in a call that was interrupted between the disk and the learner."""
-        if self._file is None or self._replaying:
+        calls = self._state.journal.calls
+        if self._file is None or self._replaying or len(self._file) == calls:
             return
-        for event in self._file.events[self._state.journal.calls :]:
+        for event in self._file.events[calls:]:
             self._replay(event, None)
 
     def _replay(self, event: dict[str, Any], more_rows: Any) -> Any:

@@ -64,9 +64,11 @@ def test_a_learner_that_grew_is_saved(tmp_path):
 
 def test_the_order_of_named_classes_is_kept_for_predictions():
     X, _ = data()
-    learner = Learner(X, classes=["a", "b", "c"], seed=0)
-    learner.tell(0, "c")
+    learner = Learner(X, classes=["low", "medium", "high"], seed=0)
+    learner.tell(0, "high")
+    assert learner.classes_.tolist() == ["low", "medium", "high"]
     assert learner.predict_proba().shape == (30, 3)
+    assert learner.predict(X[:1]).tolist() == ["high"]
     with pytest.raises(InvalidArgument, match="class"):
         learner.tell(1, "z")
 
