@@ -24,7 +24,17 @@ from apm.posteriors import (
     Sampled,
     VariationalLogistic,
 )
-from apm.power import FixedPower, PoolMaxPower, PowerPolicy, SpectralPower, SpectralWithMean
+from apm.power import (
+    FixedPower,
+    MatchedPower,
+    PoolMaxPower,
+    PowerPolicy,
+    SharePower,
+    SignalPower,
+    SpectralPower,
+    SpectralWithMean,
+    VariancePower,
+)
 from apm.selectors import (
     APM,
     BALD,
@@ -68,6 +78,10 @@ __all__ = [
     "SpectralPower",
     "SpectralWithMean",
     "PoolMaxPower",
+    "SignalPower",
+    "SharePower",
+    "VariancePower",
+    "MatchedPower",
     "FixedPower",
     # selectors
     "Selector",

@@ -48,6 +48,7 @@ def is_algorithm_1(belief: Belief, selector: Selector, features: Any) -> bool:
         and type(selector.message) is Parameters
         and type(as_choice(selector.channel)) is AllClasses
         and selector.solver is None
+        and selector.charged
         and selector.radius is not None
         and features.dtype == np.float64
         and features.size <= LARGEST

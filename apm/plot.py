@@ -70,7 +70,8 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
         axes.plot(*pool[following], "*", markersize=18, color=GREEN, label="asked for next")
     axes.set_xlabel("feature 1")
     axes.set_ylabel("feature 2")
-    axes.legend(loc="upper left", fontsize=8, ncols=1 + len(axes.lines) // 14)
+    # below the picture, so that no row of the pool is hidden
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8, ncols=5)
     return figure
 
 

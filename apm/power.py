@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from channelcode._validation import non_negative
+from channelcode._validation import Array, non_negative
+from channelcode.channels import Channel
 from channelcode.measures import Pool
+
+TINIEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,10 @@ class Candidates:
       initial pool;
     - `inputs`: the laws of the channel input, in the units of the channel that the rule looks
       through (`apm.selectors.matching.views`); by default those of the belief's own channel;
-    - `gain`: how much larger E|L|^2 may be in those units than in those of the belief's input.
+    - `gain`: how much larger E|L|^2 may be in those units than in those of the belief's input;
+    - `seen_through`: that channel, by default the belief's;
+    - `before`: the laws before a message made part of their variance noise, by default `inputs`;
+      `share` `(n,)`: the part R^2 of that variance which is about the message, by default all.
     """
 
     belief: Belief
@@ -31,6 +37,9 @@ class Candidates:
     B: float | None = None
     inputs: Pool | None = None
     gain: float = 1.0
+    seen_through: Channel | None = None
+    before: Pool | None = None
+    share: Array | None = None
 
     @cached_property
     def radius(self) -> float:
@@ -41,6 +50,26 @@ class Candidates:
     def laws(self) -> Pool:
         """The laws of the channel input, one for each candidate."""
         return self.belief.push(self.X) if self.inputs is None else self.inputs
+
+    @property
+    def channel(self) -> Channel:
+        """The channel whose input the laws are."""
+        return self.belief.channel if self.seen_through is None else self.seen_through
+
+    @property
+    def variance(self) -> Array:
+        """sigma^2, the variance of each input before a message is regarded, `(n,)`."""
+        return (self.laws if self.before is None else self.before).total_variance
+
+    @property
+    def shared_variance(self) -> Array:
+        """sigma^2 R^2, the part of it that is about the message, `(n,)`."""
+        return self.variance if self.share is None else self.variance * self.share
+
+    @property
+    def signal_variance(self) -> Array:
+        """k^2 sigma^2 R^2, the same in the units of the channel that the noise leaves, `(n,)`."""
+        return self.laws.total_variance
 
 
 @dataclass(frozen=True)
@@ -112,6 +141,63 @@ class PoolMaxPower(PowerPolicy):
 
     def amount(self, candidates: Candidates) -> float:
         return float(candidates.laws.second_moment.max())
+
+
+@dataclass(frozen=True)
+class SignalPower(PowerPolicy):
+    """The largest variance of the signal, P = max_x k^2 sigma^2 R^2 (theory 8b).
+
+    A known mean tells nothing: a label through the logistic channel carries at most Var L / 8 nats.
+    So it is the variance that is limited, and the most settled candidate no longer sets the weight
+    of exploration for all others. With `Parameters()` k = R = 1.
+
+    >>> from apm import Belief, VariationalLogistic
+    >>> SignalPower().power(Belief(VariationalLogistic(1.0)), [[3.0, 4.0], [1.0, 0.0]])
+    25.0
+    """
+
+    def amount(self, candidates: Candidates) -> float:
+        return float(candidates.signal_variance.max())
+
+
+@dataclass(frozen=True)
+class SharePower(PowerPolicy):
+    """The largest variance about the message before the noise, P = max_x sigma^2 R^2."""
+
+    def amount(self, candidates: Candidates) -> float:
+        return float(candidates.shared_variance.max())
+
+
+@dataclass(frozen=True)
+class VariancePower(PowerPolicy):
+    """The largest variance of the input, P = max_x sigma^2, whatever the message."""
+
+    def amount(self, candidates: Candidates) -> float:
+        return float(candidates.variance.max())
+
+
+@dataclass(frozen=True)
+class MatchedPower(PowerPolicy):
+    """The budget at which APM ranks like information gain, to first order.
+
+        P = (pi/2) (2 / kappa)^2 / max_x k^2 sigma^2 R^2,      kappa = -J''(m) / J(m)
+
+    with J the Fisher information of the channel and m its maximum (`fisher_curvature`): 8 pi over
+    the largest variance for the logistic channel. It grows as the posterior shrinks. Candidates
+    that do not vary at all have nothing to match: their budget is zero.
+
+    >>> from apm import Belief, VariationalLogistic
+    >>> round(MatchedPower().power(Belief(VariationalLogistic(1.0)), [[3.0, 4.0]]), 4)
+    1.0053
+    """
+
+    def amount(self, candidates: Candidates) -> float:
+        from apm.fisher import fisher_curvature
+
+        largest = float(candidates.signal_variance.max())
+        matched = 2.0 * np.pi / fisher_curvature(candidates.channel) ** 2
+        # below this the quotient would overflow, and no two candidates differ by anything
+        return matched / largest if largest > TINIEST * matched else 0.0
 
 
 @dataclass(frozen=True)

@@ -105,10 +105,15 @@ class APM(Matching):
       between the two likeliest classes; or any channel with the same input;
     - `message`: `Parameters()` (the paper), or `Predictions()` at target inputs;
     - `power`: the budget of the target, in the units of that channel's input.
+
+    `charged=False` scores by an upper bound on W2^2 that does not charge a candidate for the
+    variance s^2 of its signal: `-|m - m_T|^2 + 2 rho` less a constant, without the term `-s^2`.
+    It is a bound for every candidate whose signal is within the budget, as with `SignalPower()`.
     """
 
     channel: Any = field(default=None, kw_only=True)
     message: Message = field(default_factory=Parameters, kw_only=True)
+    charged: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -132,8 +132,10 @@ class EffectiveChannel:
     def budget(self, policy: PowerPolicy, X: Any, *, radius: float | None) -> float:
         """The budget P of a policy in the units of the effective channel."""
         view = self.view
-        found = Candidates(self.belief, X, radius, self.laws, view.gain)
-        return policy.amount(found)
+        share = self.moments.share
+        return policy.amount(
+            Candidates(self.belief, X, radius, self.laws, view.gain, view.channel, view.laws, share)
+        )
 
     def match(self, power: float, *, solver: Any = None) -> Match:
         """The distance to the target at the budget `power`, averaged over targets x*."""

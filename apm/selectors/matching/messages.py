@@ -50,7 +50,8 @@ class Parameters(Message):
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         power = view.budget(selector.power, belief, X, radius=selector.radius)
-        return match(view.channel, view.laws, power, solver=selector.solver)
+        found = match(view.channel, view.laws, power, solver=selector.solver)
+        return found if selector.charged else found.uncharged(view.laws.total_variance)
 
     def describe(self, rows: int) -> str:
         return "the parameters"
@@ -115,7 +116,8 @@ class Predictions(Message):
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         effective = self.effective(selector.channel, belief, X, candidates, view)
         power = effective.budget(selector.power, X, radius=selector.radius)
-        return effective.match(power, solver=selector.solver)
+        found = effective.match(power, solver=selector.solver)
+        return found if selector.charged else found.uncharged(effective.laws.total_variance)
 
     def describe(self, rows: int) -> str:
         count = min(self.num_targets, rows) if self.targets is None else len(self.targets)

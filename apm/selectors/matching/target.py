@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, sqrt
 from typing import Any
 
@@ -43,6 +43,16 @@ class Match:
     constant: float
     offset: float = 0.0
     by_target: Callable[[int], tuple[Pool, Array]] | None = None
+
+    def uncharged(self, variance: Array) -> Match:
+        """The upper bound on W2^2 that does not charge the signal, for laws within the budget.
+
+        `W2^2 = |m - m_T|^2 + s^2 + Var T - 2 rho <= |m - m_T|^2 + P + Var T - 2 rho` where s^2, the
+        `variance` of the signal, is at most P: the cost of the law filled up to the budget by
+        independent noise. It falls with s for all s, which W2^2 does not (theory 8b).
+        """
+        power = 0.0 if self.power is None else self.power
+        return replace(self, spread=self.spread - variance, constant=self.constant + power)
 
     @property
     def values(self) -> Array:

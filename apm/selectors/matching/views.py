@@ -38,7 +38,7 @@ class View:
         A spectral budget bounds the belief's own input, so it is multiplied by `gain`; the pool's
         maximum is taken over the laws of this view; a fixed budget is in this channel's units.
         """
-        return policy.amount(Candidates(belief, X, radius, self.laws, self.gain))
+        return policy.amount(Candidates(belief, X, radius, self.laws, self.gain, self.channel))
 
 
 class ChannelChoice(ABC):

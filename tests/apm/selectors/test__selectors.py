@@ -10,7 +10,13 @@ import pytest
 import apm.selectors
 from apm.belief import Belief
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
-from apm.power import FixedPower, PoolMaxPower, SpectralWithMean
+from apm.power import (
+    FixedPower,
+    PoolMaxPower,
+    SignalPower,
+    SpectralWithMean,
+    VariancePower,
+)
 from apm.selectors import (
     APM,
     BALD,
@@ -35,7 +41,10 @@ MEMBERS: list[Selector] = [
     APM(PoolMaxPower()),
     APM(SpectralWithMean()),
     APM(FixedPower(9.0)),
+    APM(VariancePower()),
+    APM(SignalPower(), charged=False),
     APMExploit(),
+    APMExploit(averaged=True),
     APMExplore(),
     Uncertainty(),
     MaxVariance(),
@@ -45,6 +54,7 @@ MEMBERS: list[Selector] = [
     BALD(),
     Margin(),
     Margin(bayesian=True),
+    Margin(bayesian=True, samples=30),
     LeastConfidence(),
     Entropy(),
     EPIG(samples=50, num_targets=20),

@@ -9,7 +9,16 @@ import pytest
 
 from apm.belief import Belief
 from apm.posteriors import Bohning, Laplace, Sampled, VariationalLogistic
-from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
+from apm.power import (
+    FixedPower,
+    MatchedPower,
+    PoolMaxPower,
+    SharePower,
+    SignalPower,
+    SpectralPower,
+    SpectralWithMean,
+    VariancePower,
+)
 from apm.selectors import (
     APM,
     AllClasses,
@@ -123,6 +132,16 @@ EXPENSIVE = [
 
 def rules() -> list[Any]:
     return [
+        pytest.param(
+            belief,
+            APM(policy, channel=CHOICES["pair"], message=MESSAGES[message], charged=charged),
+            id=f"{belief}-{message}-{policy!r}-{charged}",
+        )
+        for belief in ("two classes", "three classes")
+        for message in ("parameters", "predictions", "each")
+        for policy in (SignalPower(), SharePower(), VariancePower(), MatchedPower())
+        for charged in (True, False)
+    ] + [
         pytest.param(belief, APM(policy, channel=choice, message=message), id="-".join(names))
         for belief, *names, choice, message, policy in (
             (b, b, c, m, p, CHOICES[c], MESSAGES[m], POLICIES[p])
