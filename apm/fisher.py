@@ -73,7 +73,7 @@ def _curvature(channel: Channel) -> float:
     turns = turns[np.isreal(turns)].real
     places = np.concatenate((turns[np.abs(turns) < 1], [0.0]))
     peak = places[int(np.argmax(fitted(places)))]
-    kappa = -float(fitted.deriv(2)(peak)) / float(fitted(peak)) / half**2
+    kappa = float(-fitted.deriv(2)(peak) / fitted(peak) / half**2)
     if not kappa > 0:
         rule = "must have a Fisher information with a smooth peak, for MatchedPower()"
         raise InvalidArgument("channel", rule, channel)
