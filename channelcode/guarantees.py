@@ -12,6 +12,7 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import non_negative
 from channelcode.certificate import Certificate, Status, conclude
 from channelcode.channels import Channel, Logistic
+from channelcode.channels.densities.range import has_density
 from channelcode.errors import InvalidArgument, NotConverged
 from channelcode.information import Information, mutual_information
 from channelcode.information.steepness import steepness
@@ -92,6 +93,8 @@ def information_gap_bound(
     if law.dim != channel.dim:
         rule = f"must have an input in the channel's space, R^{channel.dim}"
         raise InvalidArgument("target", rule, f"dimension {law.dim}")
+    if has_density(channel):
+        raise InvalidArgument("channel", "must have finitely many outputs", channel)
     if channel.inputs is not None:
         raise InvalidArgument("channel", "must have a continuous input", channel)
     found = mutual_information(channel, measure)

@@ -11,6 +11,7 @@ mathematics that all of them share.
 
 from channelcode.capacity.certify import certify
 from channelcode.capacity.curve import CapacityCurve, capacity_curve
+from channelcode.capacity.per_unit_cost import UnitCostResult, capacity_per_unit_cost
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
 from channelcode.capacity.solve import capacity
 from channelcode.capacity.solvers import (
@@ -25,6 +26,8 @@ from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained
 __all__ = [
     "capacity",
     "capacity_curve",
+    "capacity_per_unit_cost",
+    "UnitCostResult",
     "CapacityResult",
     "CapacityCurve",
     "Problem",

@@ -22,6 +22,7 @@ from channelcode.capacity.solvers.closed_form import attempt
 from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.certificate import Status
 from channelcode.channels import Channel, Logistic, Probit
+from channelcode.channels.densities.range import has_density
 from channelcode.constraints import Peak, Power
 from channelcode.errors import InvalidArgument, NotConverged
 from channelcode.measures import DiscreteMeasure
@@ -122,7 +123,8 @@ class CapacityCurve:
     @property
     def num_atoms(self) -> Any:
         """How many atoms the optimal input has at each power, `(n,)`."""
-        return np.array([len(result.input) for result in self.results])
+        laws = (result.input for result in self.results)
+        return np.array([len(p) if isinstance(p, DiscreteMeasure) else np.inf for p in laws])
 
     @property
     def status(self) -> tuple[Status, ...]:
@@ -166,6 +168,11 @@ def capacity_curve(
     constraints = [Power(float(p)) if limit is None else Power(float(p)) & limit for p in values]
     if solver is None and limit is None and type(channel) in (Logistic, Probit):
         return _binary_curve(channel, values, tolerance)
+    if has_density(channel):
+        each = [
+            capacity(channel, c, solver=solver, tol=tolerance, throw=False) for c in constraints
+        ]
+        return _complete(CapacityCurve(values, tuple(each)), tolerance, throw)
     results: list[CapacityResult | None] = [None] * len(values)
     warm = isinstance(solver, Continuous) or (
         solver is None
@@ -197,13 +204,18 @@ def capacity_curve(
             else:
                 path.visit(float(values[index]), known)
     curve = CapacityCurve(values, tuple(r for r in results if r is not None))
+    return _complete(curve, tolerance, throw)
+
+
+def _complete(curve: CapacityCurve, tolerance: float, throw: bool) -> CapacityCurve:
+    """The curve, or `NotConverged` with it if a power missed the tolerance."""
     failed = np.flatnonzero([gap > tolerance for gap in curve.gap])
     if throw and len(failed):
         first = int(failed[0])
         raise NotConverged(
             f"{len(failed)} of {len(curve)} powers have a certified gap above tol = "
-            f"{tolerance:.3g} bits, first {values[first]:g} ({curve.gap[first]:.3g}): the curve is "
-            "the `result` of this error, with a status for each power",
+            f"{tolerance:.3g} bits, first {curve.powers[first]:g} ({curve.gap[first]:.3g}): the "
+            "curve is the `result` of this error, with a status for each power",
             curve,
         )
     return curve

@@ -128,7 +128,7 @@ class CapacityResult:
     """
 
     problem: Problem
-    input: DiscreteMeasure
+    input: Any  # a DiscreteMeasure; a Gaussian for Gaussian noise under power alone
     output: Array
     nats: float
     deficit_nats: float
@@ -165,7 +165,11 @@ class CapacityResult:
 
     def _identity(self) -> tuple[Any, ...]:
         """What was asked and what came out; seconds and steps do not count."""
-        law = (self.input.points.tobytes(), self.input.weights.tobytes(), self.input.dim)
+        law: Any = self.input
+        if isinstance(law, DiscreteMeasure):
+            law = (law.points.tobytes(), law.weights.tobytes(), law.dim)
+        else:
+            law = (law.mean, law.covariance)
         return self.problem, law, self.multiplier, self.certificate, self.scope, self.status
 
     def __eq__(self, other: object) -> bool:
@@ -178,7 +182,11 @@ class CapacityResult:
 
     def __repr__(self) -> str:
         return (
-            f"CapacityResult(bits={self.bits!r}, gap={self.gap:.2g}, atoms={len(self.input)}, "
+            f"CapacityResult(bits={self.bits!r}, gap={self.gap:.2g}, {_size_of(self.input)}, "
             f"multiplier={self.multiplier:.6g}, method={self.stats.method!r}, "
             f"scope={self.scope!r}, status={self.status.name})"
         )
+
+
+def _size_of(law: Any) -> str:
+    return f"atoms={len(law)}" if isinstance(law, DiscreteMeasure) else f"input={law!r}"

@@ -15,6 +15,7 @@ from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solv
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import Channel
+from channelcode.channels.densities.range import has_density
 from channelcode.constraints import Constraint
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
@@ -52,6 +53,10 @@ def capacity(
             rule += ", an instance and not the class"
         raise InvalidArgument("solver", rule, solver)
     started = perf_counter()
+    if has_density(channel):
+        from channelcode.capacity.density import density_capacity
+
+        return density_capacity(problem, method, tol=tolerance, throw=throw, started=started)
     proposal = method.propose(problem, tol=tolerance * LOG_TWO)
     return judged(problem, proposal, tol=tolerance, throw=throw, started=started)
 

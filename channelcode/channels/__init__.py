@@ -4,6 +4,13 @@ from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binomial import Binomial
 from channelcode.channels.cauchit import Cauchit
 from channelcode.channels.cloglog import Cloglog
+from channelcode.channels.densities import (
+    AdditiveGaussian,
+    AdditiveLaplace,
+    Exponential,
+    Gamma,
+    Poisson,
+)
 from channelcode.channels.discrete import (
     BinaryErasure,
     BinarySymmetric,
@@ -19,23 +26,31 @@ from channelcode.channels.ordinal import Ordinal
 from channelcode.channels.probit import Probit
 from channelcode.channels.quantised import QuantisedGaussian
 from channelcode.channels.softmax import Softmax
+from channelcode.channels.support import Counts, Interval
 from channelcode.channels.tails import Landmark, Tails
 
 __all__ = [
+    "AdditiveGaussian",
+    "AdditiveLaplace",
     "BinaryErasure",
     "BinarySymmetric",
     "Binomial",
     "Cauchit",
     "Channel",
     "Cloglog",
+    "Counts",
     "Derivatives",
     "DiscreteChannel",
+    "Exponential",
     "Features",
+    "Gamma",
+    "Interval",
     "Landmark",
     "Lapse",
     "Link",
     "Logistic",
     "Ordinal",
+    "Poisson",
     "Probit",
     "QuantisedGaussian",
     "Softmax",

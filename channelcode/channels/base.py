@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,10 @@ class Channel(ABC):
     `log_prob`; everything else follows. Inputs are checked before `log_prob` runs: it receives a
     finite float64 array, of shape `(...)` when `dim` is 1 and `(..., dim)` otherwise.
 
+    A channel whose outputs are real numbers, or counts without end, sets `support` (a pair
+    (low, high), `Interval` or `Counts`) and writes `log_density(y, l)` instead: arrays that
+    broadcast, in nats. `domain` is the range of inputs it takes, on the line.
+
     >>> import numpy as np
     >>> class Coin(Channel):
     ...     dim, num_outputs = 1, 2
@@ -54,6 +58,8 @@ class Channel(ABC):
 
     dim: Any
     num_outputs: Any
+    support: Any = None
+    domain: tuple[float, float] = (-np.inf, np.inf)
     _final: ClassVar[tuple[str, ...]] = ("prob", "sample", "conditional_entropy", "divergence")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -67,6 +73,13 @@ class Channel(ABC):
             cls.log_prob = _checked(cls.__dict__["log_prob"], checks_values=True)
             if "tails" not in cls.__dict__:  # what a parent promised was about its own log_prob
                 cls.tails = Channel.tails
+        elif "log_density" in cls.__dict__:
+            cls.log_prob = _endless
+            cls.log_density = _checked_density(cls.__dict__["log_density"])
+            if not hasattr(cls, "num_outputs"):
+                cls.num_outputs = np.inf
+            if not hasattr(cls, "dim"):
+                cls.dim = 1
         if "derivatives" in cls.__dict__:
             cls.derivatives = _checked(cls.__dict__["derivatives"], checks_values=False)
 
@@ -83,9 +96,17 @@ class Channel(ABC):
         """
         return None
 
-    @abstractmethod
-    def log_prob(self, l: ArrayLike) -> Array:
-        """ln p(y | l) for every output y, `(..., num_outputs)`, in nats."""
+    if TYPE_CHECKING:  # a subclass writes one of the two, which no type can say
+
+        def log_prob(self, l: ArrayLike) -> Array: ...
+
+        def log_density(self, y: ArrayLike, l: ArrayLike) -> Array: ...
+
+    else:
+
+        @abstractmethod
+        def log_prob(self, l: ArrayLike) -> Array:
+            """ln p(y | l) for every output y, `(..., num_outputs)`, in nats."""
 
     @final
     def prob(self, l: ArrayLike) -> Array:
@@ -94,8 +115,12 @@ class Channel(ABC):
             return np.exp(self.log_prob(l))
 
     @final
-    def sample(self, l: ArrayLike, *, rng: Seed = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Draw one output for each input, integers of shape `(...)`."""
+    def sample(self, l: ArrayLike, *, rng: Seed = None) -> np.ndarray[Any, Any]:
+        """Draw one output for each input, shape `(...)`: integers, or floats from a density."""
+        if self.support is not None:
+            from channelcode.channels.densities.sampling import sample_outputs
+
+            return sample_outputs(self, as_input(self, l), as_generator(rng))
         probabilities = self.prob(l)
         cumulative = np.cumsum(probabilities, axis=-1)
         uniform = as_generator(rng).random(cumulative.shape[:-1])
@@ -165,9 +190,54 @@ def _narrowest(channel: Channel) -> float:
 def as_input(channel: Channel, l: ArrayLike) -> Array:
     """Return `l` as a finite float64 array of a shape that the channel takes."""
     point = finite_array("l", l)
+    low, high = channel.domain
+    if channel.dim == 1 and (low > -np.inf or high < np.inf):
+        outside = (point < low) | (point > high)
+        if outside.any():
+            rule = f"must lie in the channel's domain, [{low:g}, {high:g}]"
+            raise InvalidArgument("l", rule, float(point[outside].ravel()[0]))
     if channel.dim != 1 and (point.ndim == 0 or point.shape[-1] != channel.dim):
         raise InvalidArgument("l", f"must have shape (..., {channel.dim})", f"shape {point.shape}")
     return point
+
+
+def _endless(self: Channel, l: ArrayLike) -> Array:
+    """What `log_prob` says where there is no list of outputs."""
+    rule = "has outputs without end: use log_density(y, l), mutual_information or capacity"
+    raise InvalidArgument("channel", rule, self)
+
+
+def _checked_density(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a subclass's log_density: checked inputs, -inf outside the support, no NaN."""
+
+    @functools.wraps(method)
+    def checked(self: Channel, y: ArrayLike, l: ArrayLike) -> Array:
+        from channelcode.channels.support import as_support
+
+        outputs, point = finite_array("y", y), as_input(self, l)
+        support = as_support(self.support)
+        name = f"{type(self).__name__}.log_density"
+        try:
+            shape = np.broadcast_shapes(outputs.shape, point.shape)
+        except ValueError:
+            shapes = f"shapes {outputs.shape} and {point.shape}"
+            raise InvalidArgument("y", "must broadcast with l", shapes) from None
+        inside = np.broadcast_to(support.contains(outputs), shape)
+        with np.errstate(all="ignore"):
+            values = real_array(name, method(self, outputs, point))
+        if values.shape != shape:
+            raise InvalidArgument(name, f"must return shape {shape}", f"shape {values.shape}")
+        values = np.where(inside, values, -np.inf)
+        undefined = np.isnan(values) | np.isposinf(values)
+        if undefined.any():
+            where = np.unravel_index(int(np.argmax(undefined)), shape)
+            at_y = float(np.broadcast_to(outputs, shape)[where])
+            at_l = float(np.broadcast_to(point, shape)[where])
+            shown = f"{values[where]} at y = {at_y}, l = {at_l}"
+            raise InvalidArgument(name, "must be a number or -inf", shown)
+        return values
+
+    return checked
 
 
 def _check_values(channel: Channel, point: Array, values: Array) -> None:

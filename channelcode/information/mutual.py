@@ -11,8 +11,10 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._numerics.quadrature import AveragedDivergence
 from channelcode._validation import Array, Seed, integer
 from channelcode.channels import Channel, Softmax
+from channelcode.channels.densities.range import has_density
 from channelcode.channels.rows import checked_log_prob
 from channelcode.errors import InvalidArgument
+from channelcode.information.densities import density_information
 from channelcode.information.line import directed_information, scalar_information
 from channelcode.information.pool import scalar_pool_information
 from channelcode.information.reduction import reduced
@@ -76,6 +78,8 @@ def mutual_information(
         raise InvalidArgument("measure", rule, f"dimension {measure.dim}")
     if num_points is not None:
         integer("num_points", num_points, least=1)
+    if has_density(channel):
+        return density_information(channel, measure)
     if isinstance(measure, DiscreteMeasure):
         return _single(_discrete(channel, measure.points[None], measure.weights))
     if isinstance(measure, EmpiricalPool):

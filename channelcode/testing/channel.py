@@ -33,13 +33,21 @@ def check_channel(channel: Channel, *, require_finite: bool = False, rng: Seed =
     A log-probability of -inf says that an output is impossible and is allowed (a response that
     saturates has some); with `require_finite` it is not, up to |l| = 1e4.
 
+    A channel with a `support` and a `log_density` is asked for totals, broadcasting, samples and
+    refusals instead.
+
     >>> from channelcode import Logistic
     >>> check_channel(Logistic())
     """
     if not isinstance(channel, Channel):
         fail(channel, "must be an instance of channelcode.Channel (an instance, not the class)")
-    _check_attributes(channel)
     generator = as_generator(rng)
+    if channel.support is not None:
+        from channelcode.testing.density import check_density
+
+        check_density(channel, generator)
+        return
+    _check_attributes(channel)
     moderate, everywhere = _inputs(channel, generator)
     _check_unmodified(channel, moderate)
     _check_shapes(channel, moderate)

@@ -12,6 +12,8 @@ from scipy.special import expit
 import channelcode
 import channelcode.channels
 from channelcode.channels import (
+    AdditiveGaussian,
+    AdditiveLaplace,
     BinaryErasure,
     BinarySymmetric,
     Binomial,
@@ -19,11 +21,14 @@ from channelcode.channels import (
     Channel,
     Cloglog,
     DiscreteChannel,
+    Exponential,
     Features,
+    Gamma,
     Lapse,
     Link,
     Logistic,
     Ordinal,
+    Poisson,
     Probit,
     QuantisedGaussian,
     Softmax,
@@ -41,6 +46,11 @@ def _cubic_complement(l):
 
 
 INSTANCES: dict[str, Sequence[Channel]] = {
+    "AdditiveGaussian": [AdditiveGaussian(), AdditiveGaussian(0.01), AdditiveGaussian(noise=300.0)],
+    "AdditiveLaplace": [AdditiveLaplace(), AdditiveLaplace(scale=0.02)],
+    "Exponential": [Exponential()],
+    "Gamma": [Gamma(), Gamma(0.3), Gamma(shape=40.0)],
+    "Poisson": [Poisson(), Poisson(0.5), Poisson(dark=30.0)],
     "BinaryErasure": [BinaryErasure(0.0), BinaryErasure(0.3), BinaryErasure(1.0)],
     "BinarySymmetric": [BinarySymmetric(0.0), BinarySymmetric(0.11), BinarySymmetric(1.0)],
     "Binomial": [Binomial(1), Binomial(7), Binomial(3, Cauchit()), Binomial(4, link=Cloglog())],
@@ -94,7 +104,9 @@ def test_contract(channel):
 @pytest.mark.parametrize("channel", CASES, ids=repr)
 def test_docstring_states_the_formula(channel):
     text = type(channel).__doc__ or ""
-    assert any(mark in text for mark in ("P(", "p(y", "probab")), "a channel restates its formula"
+    assert any(mark in text for mark in ("P(", "p(y", "f(y", "probab")), (
+        "a channel restates its formula"
+    )
 
 
 @pytest.mark.parametrize("name", ["prob", "sample", "conditional_entropy", "divergence"])

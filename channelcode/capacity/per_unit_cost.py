@@ -1,0 +1,210 @@
+"""Bits for each unit of cost, when only the cost counts and not the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from channelcode._numerics.divergence import missed, pointwise_divergence
+from channelcode._numerics.logspace import LOG_TWO
+from channelcode._validation import Array, positive
+from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
+from channelcode.capacity.solve import capacity
+from channelcode.certificate import Certificate, SolveStats, Status, conclude
+from channelcode.channels import Channel
+from channelcode.channels.densities.range import has_density
+from channelcode.channels.rows import checked_log_prob
+from channelcode.constraints import Cost, costs_of, squared_norm
+from channelcode.errors import InvalidArgument
+
+_FREE = 1e-14  # of the largest cost met: an input that costs no more costs nothing
+
+
+@dataclass(frozen=True, repr=False)
+class UnitCostResult:
+    """A capacity per unit cost, in `bits` or `nats` for each unit.
+
+    `letter` is the input whose rare use attains it beside the free one; None where only the limit
+    of small inputs does, or where no input is free. `free` is the input that costs nothing, if
+    there is one. `certificate` holds bounds in bits, `scope` says for which inputs the upper one
+    was found.
+    """
+
+    nats: float
+    letter: Any
+    free: Any
+    certificate: Certificate
+    scope: str
+    status: Status
+    stats: SolveStats
+
+    def __repr__(self) -> str:
+        return (
+            f"UnitCostResult(bits={self.bits!r}, letter={self.letter!r}, free={self.free!r}, "
+            f"status={self.status.name})"
+        )
+
+    @property
+    def bits(self) -> float:
+        """The value in bits for each unit of cost."""
+        return self.nats / LOG_TWO
+
+    @property
+    def lower(self) -> float:
+        """A lower bound in bits for each unit of cost."""
+        return self.certificate.lower
+
+    @property
+    def upper(self) -> float:
+        """An upper bound in bits for each unit of cost, over `scope`."""
+        return self.certificate.upper
+
+
+def capacity_per_unit_cost(
+    channel: Channel,
+    cost: Callable[[Any], Any] | None = None,
+    *,
+    tol: float = 1e-8,
+    throw: bool = True,
+) -> UnitCostResult:
+    """The most bits that a unit of cost can carry, however long it takes: sup_P C(P) / P.
+
+    With an input l0 that costs nothing it is sup_l D(W(.|l) || W(.|l0)) / b(l) (Verdu 1990,
+    Theorem 3): send l rarely, l0 otherwise. Without one it is the largest C(P) / P, where the
+    multiplier dC/dP equals C/P. `cost` maps inputs `(n,)`, or `(n, dim)`, to costs `(n,)`, by
+    default |l|^2. Inputs that cost nothing and can be told apart make it infinite. `tol` is
+    relative.
+
+    >>> from channelcode import Logistic
+    >>> found = capacity_per_unit_cost(Logistic())
+    >>> round(found.nats, 9), found.letter is None
+    (0.125, True)
+    """
+    if not isinstance(channel, Channel):
+        raise InvalidArgument("channel", "must be a channel", channel)
+    if cost is not None and not callable(cost):
+        raise InvalidArgument("cost", "must be a function of the input", cost)
+    tolerance = positive("tol", tol)
+    started = perf_counter()
+    price = _priced(cost)
+    if channel.inputs is not None:
+        ratio = _among_letters(channel, price)
+    else:
+        ratio = steepest_ratio(channel, price, is_power=cost is None)
+    if ratio is None:
+        ratio = _without_free_input(channel, price, tolerance)
+    certificate = Certificate(ratio.lower / LOG_TWO, ratio.upper / LOG_TWO)
+    stats = SolveStats(ratio.method, ratio.probes, perf_counter() - started)
+    size = ratio.nats / LOG_TWO if np.isfinite(ratio.nats) else 1.0
+    if not np.isfinite(ratio.nats):
+        certificate = Certificate(np.inf, np.inf)
+    return conclude(
+        lambda status: UnitCostResult(
+            ratio.nats, ratio.letter, ratio.free, certificate, ratio.scope, status, stats
+        ),
+        certificate if np.isfinite(ratio.nats) else Certificate(0.0, 0.0),
+        tol=tolerance * max(size, 1e-300),
+        throw=throw,
+        best=Status.OPTIMAL if ratio.declared else Status.WITHIN_SCOPE,
+        unit="bits a unit of cost",
+    )
+
+
+def _priced(cost: Callable[[Any], Any] | None) -> Callable[[Array], Array]:
+    """The cost as a checked function: real numbers, none negative."""
+    if cost is None:
+        return squared_norm
+
+    def price(points: Array) -> Array:
+        values = costs_of(cost, points)
+        if (values < 0).any():
+            place = int(np.argmin(values))
+            shown = f"{float(values[place])!r} at l = {np.asarray(points)[place].tolist()}"
+            raise InvalidArgument("cost", "must not be negative", shown)
+        return values
+
+    return price
+
+
+def _among_letters(channel: Channel, price: Callable[[Array], Array]) -> Ratio | None:
+    """Finitely many letters: the maximum over them; None if none is free."""
+    letters = np.asarray(channel.inputs)
+    costs = price(letters)
+    rows = np.exp(checked_log_prob(channel, letters))
+    free = costs <= _FREE * costs.max(initial=0.0)
+    if not free.any():
+        return None
+    scope = f"the {len(letters)} letters"
+    first = int(np.argmax(free))
+    law = rows[first] / rows[first].sum()
+    gains = np.where(missed(rows, law), np.inf, pointwise_divergence(rows, law))
+    origin = letters[first].tolist()
+    if (gains[free] > 1e-12).any():
+        told = letters[int(np.argmax(free & (gains > 1e-12)))].tolist()
+        return Ratio(np.inf, np.inf, np.inf, told, origin, scope, len(letters), True)
+    if free.all():
+        return Ratio(0.0, 0.0, 0.0, None, origin, scope, len(letters), True)
+    with np.errstate(divide="ignore"):
+        ratios = np.where(free, -np.inf, gains / np.where(free, 1.0, costs))
+    best = int(np.argmax(ratios))
+    top = float(ratios[best])
+    slack = 1e-14 * top if np.isfinite(top) else 0.0
+    return Ratio(
+        top, max(top - slack, 0.0), top + slack, letters[best].tolist(), origin, scope,
+        len(letters), True,
+    )  # fmt: skip
+
+
+def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: float) -> Ratio:
+    """The largest C(P)/P by bisection on P C'(P) - C(P), which falls as P grows.
+
+    At any P the dual of C(P), with slope s and value U, bounds every other power: C(P') <= U +
+    s (P' - P), so C(P')/P' <= s + (U - s P)/P', and no P' is below the least cost.
+    """
+    if has_density(channel):
+        raise InvalidArgument("cost", "must be zero for some input of this channel", "none found")
+    points = _candidates(channel)
+    costs = price(points)
+    least = float(costs[np.isfinite(costs)].min())
+    low, high = least * (1.0 + 1e-6), max(float(np.median(costs[np.isfinite(costs)])), 2.0 * least)
+
+    def at(power: float) -> Any:
+        return capacity(channel, Cost(price, power), tol=1e-10, throw=False)
+
+    found = at(high)
+    for _ in range(60):  # double until the slope is below the ratio
+        if found.multiplier * high <= found.bits:
+            break
+        low, high = high, 2.0 * high
+        found = at(high)
+    lower, upper, value, solved = 0.0, np.inf, 0.0, 0
+    declared, scope = True, found.scope
+    while solved < 60:
+        solved += 1
+        power = found.problem.limits.budget
+        lower, value = max(lower, found.lower / power), max(value, found.bits / power)
+        excess = max(found.upper - found.multiplier * power, 0.0)
+        upper = min(upper, found.multiplier + excess / least)
+        declared = declared and found.status is Status.OPTIMAL
+        if upper - lower <= 0.25 * tol * lower or high - low <= 1e-14 * high:
+            break
+        middle = 0.5 * (low + high)
+        found = at(middle)
+        low, high = (middle, high) if found.multiplier * middle > found.bits else (low, middle)
+    return Ratio(
+        value * LOG_TWO, lower * LOG_TWO, max(upper, lower) * LOG_TWO, None, None, scope, solved,
+        declared, "capacity by bisection",
+    )  # fmt: skip
+
+
+def _candidates(channel: Channel) -> Array:
+    if channel.inputs is not None:
+        return np.asarray(channel.inputs)
+    line = np.concatenate([-np.geomspace(1e-3, 1e3, 400), [0.0], np.geomspace(1e-3, 1e3, 400)])
+    if channel.dim == 1:
+        return line
+    return np.concatenate([line[:, None] * axis for axis in np.eye(channel.dim)])

@@ -1,0 +1,270 @@
+"""The supremum of D(W(.|l) || W(.|l0)) / b(l) over a continuous input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from channelcode._numerics.divergence import missed, pointwise_divergence
+from channelcode._validation import Array
+from channelcode.channels import Channel
+from channelcode.channels.densities.range import has_density, output_scale
+from channelcode.channels.rows import checked_log_prob
+from channelcode.information.output_divergence import output_divergence
+from channelcode.measures import DiscreteMeasure
+
+SMALLEST = 1e-3  # relative to the width of the channel at the free input: below, the limit counts
+FARTHEST = 1e8
+_RISE = 1e-9  # a letter must beat the limit of small inputs by this, relatively
+_ROUNDS = 60
+
+
+class Ratio(NamedTuple):
+    """What was found, in nats a unit: value, bounds, the letter, the free input, and where."""
+
+    nats: float
+    lower: float
+    upper: float
+    letter: Any
+    free: Any
+    scope: str
+    probes: int
+    declared: bool
+    method: str = "ratio to a free input"
+
+
+def steepest_ratio(
+    channel: Channel, price: Callable[[Array], Array], *, is_power: bool
+) -> Ratio | None:
+    """The largest ratio over the line or R^k; None if no input is found to be free."""
+    origin = _free_input(channel, price, is_power)
+    if origin is None:
+        return None
+    gain = _gain(channel, origin)
+    if channel.dim == 1:
+        return _on_line(channel, price, gain, float(origin), is_power)
+    return _in_space(channel, price, gain, np.asarray(origin), is_power)
+
+
+def _free_input(channel: Channel, price: Callable[[Array], Array], is_power: bool) -> Any:
+    zero = np.zeros(channel.dim) if channel.dim > 1 else 0.0
+    low, high = channel.domain
+    if is_power:
+        return zero if low <= 0.0 <= high else None
+    if channel.dim > 1:
+        return zero if float(price(np.zeros((1, channel.dim)))[0]) == 0.0 else None
+    sizes = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, 2401)])
+    grid = np.unique(np.concatenate([-sizes, sizes, np.arange(-50.0, 50.5, 0.5)]))
+    grid = grid[(grid >= low) & (grid <= high)]
+    values = price(grid)
+    scale = float(np.median(values[np.isfinite(values)]))
+    for _ in range(_ROUNDS):  # zoom in on the least cost
+        place = int(np.argmin(values))
+        if values[place] == 0.0:
+            return float(grid[place])
+        left, right = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
+        if right - left <= 1e-15 * max(abs(left), abs(right), 1e-300):
+            break
+        grid = np.linspace(left, right, 33)
+        values = price(grid)
+    place = int(np.argmin(values))
+    return float(grid[place]) if values[place] <= 1e-14 * scale else None
+
+
+def _gain(channel: Channel, origin: Any) -> Callable[[Array], Array]:
+    """l -> D(W(.|l) || W(.|origin)) in nats."""
+    closed = getattr(channel, "divergence_between", None)
+    if closed is not None:
+        return lambda l: np.asarray(closed(l, origin), dtype=np.float64)
+    if has_density(channel):
+        law = DiscreteMeasure([origin], [1.0])
+        return lambda l: output_divergence(channel, l, law).nats
+    base = np.exp(checked_log_prob(channel, np.asarray(origin)))
+    base = base / base.sum()
+
+    def gain(l: Array) -> Array:
+        rows = np.exp(checked_log_prob(channel, l))
+        return np.where(missed(rows, base), np.inf, pointwise_divergence(rows, base))
+
+    return gain
+
+
+def _curvature(channel: Channel, origin: Any) -> Any:
+    """Half the Fisher information, J/2 = E (d ln W / dl)^2 / 2: the limit of D / |l - l0|^2."""
+    point = np.asarray(origin, dtype=np.float64)
+    gradient = channel.derivatives(point).gradient
+    p = channel.prob(point)
+    if channel.dim == 1:
+        return 0.5 * float(p[p > 0] @ gradient[p > 0] ** 2)
+    return 0.5 * np.einsum("y,yi,yj->ij", p, gradient, gradient)
+
+
+def _on_line(
+    channel: Channel,
+    price: Callable[[Array], Array],
+    gain: Callable[[Array], Array],
+    origin: float,
+    is_power: bool,
+) -> Ratio:
+    promise = channel.tails()
+    width = _width(channel, origin, promise)
+    smallest = SMALLEST * width
+
+    def anywhere(l: Array) -> Array:
+        costs = price(l)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(costs > 0, gain(l) / costs, -np.inf)
+
+    def ratio(l: Array) -> Array:  # nearer to the free input the divergence is rounding
+        return np.where(np.abs(l - origin) < 0.999 * smallest, -np.inf, anywhere(l))
+
+    grid = _grid(channel, origin, smallest, promise)
+    values = ratio(grid)
+    values = np.where(np.isnan(values), -np.inf, values)
+    top, place, slack = _climbed(ratio, grid, values)
+    limit = _limit(channel, anywhere, origin, width, is_power)
+    declared = promise is not None or has_density(channel)
+    scope = (
+        f"inputs at distances {smallest:.2g} to {FARTHEST:.2g} from the free one, "
+        f"{len(grid)} probes and climbs, and the limit of small inputs"
+    )
+    report = (origin, scope, len(grid), declared)
+    if max(top, limit) == np.inf:
+        letter = place if top == np.inf and np.isfinite(limit) else None
+        return Ratio(np.inf, np.inf, np.inf, letter, *report)
+    if abs(place - origin) >= 0.99 * FARTHEST and top > limit:
+        return _at_the_far_end(ratio, top, place, report)
+    if top > limit * (1.0 + _RISE) and abs(place - origin) > 2.0 * smallest:
+        twin = 2.0 * origin - place
+        if place < origin and abs(float(ratio(np.array([twin]))[0]) - top) <= 1e-12 * top:
+            place = twin  # of two letters alike, the positive one
+        rounding = 1e-12 * top
+        return Ratio(top, top - rounding, top + slack + rounding, place, *report)
+    # D of small inputs loses digits, and so does a limit that was extrapolated
+    rounding = 1e-9 * abs(limit) + max(top - limit, 0.0)
+    return Ratio(limit, max(limit - rounding, 0.0), limit + rounding, None, *report)
+
+
+def _at_the_far_end(
+    ratio: Callable[[Array], Array], top: float, place: float, report: tuple[Any, ...]
+) -> Ratio:
+    """Still rising where the search ends: towards a limit, or without one."""
+    origin, scope, probes, _ = report
+    before = float(ratio(np.array([origin + 0.1 * (place - origin)]))[0])
+    rise = top - before
+    if rise <= 1e-6 * top:  # a tenth of the distance made no difference: a limit far out
+        return Ratio(top, top, top + rise, None, origin, scope, probes, False)
+    scope += "; the ratio still rises at the far end, so that no bound is known"
+    return Ratio(top, top, np.inf, place, origin, scope, probes, False)
+
+
+def _width(channel: Channel, origin: float, promise: Any) -> float:
+    if has_density(channel):
+        return float(output_scale(channel, np.array([origin]))[0])
+    return min((w for _, w in promise.landmarks), default=1.0) if promise is not None else 1.0
+
+
+def _limit(
+    channel: Channel, ratio: Callable[[Array], Array], origin: float, width: float, is_power: bool
+) -> float:
+    """The ratio as l nears the free input: half the Fisher information, or by extrapolation."""
+    if is_power and not has_density(channel):
+        return _curvature(channel, origin)
+    low, high = channel.domain
+    found = [-np.inf]
+    for sign in (-1.0, 1.0):
+        steps = origin + sign * width * np.array([8e-4, 4e-4, 2e-4])
+        if (steps < low).any() or (steps > high).any():
+            continue
+        wide, middle, narrow = ratio(steps)
+        if not np.isfinite(narrow):
+            return float(narrow)
+        first, second = 2.0 * middle - wide, 2.0 * narrow - middle  # without the linear term
+        value = (4.0 * second - first) / 3.0
+        steady = abs(second - first) <= 1e-3 * abs(second)  # no limit where it blows up
+        found.append(float(value if steady else narrow))
+    return max(found)
+
+
+def _grid(channel: Channel, origin: float, smallest: float, promise: Any) -> Array:
+    sizes = np.geomspace(smallest, FARTHEST, 1600)
+    pieces = [origin - sizes, origin + sizes]
+    if promise is not None:
+        pieces.append(promise.resolving_inputs(FARTHEST))
+    grid = np.unique(np.concatenate(pieces))
+    low, high = channel.domain
+    return grid[(grid >= low) & (grid <= high) & (np.abs(grid - origin) >= smallest)]
+
+
+def _climbed(
+    ratio: Callable[[Array], Array], grid: Array, values: Array
+) -> tuple[float, float, float]:
+    """The highest ratio, its place, and how far it may rise between the last probes."""
+    if (values == np.inf).any():
+        return np.inf, float(grid[int(np.argmax(values))]), 0.0
+    order = np.argsort(values)[-8:]
+    best, place, slack = -np.inf, float(grid[0]), 0.0
+    for index in order:
+        left, right = grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)]
+        for _ in range(_ROUNDS):
+            inner = np.linspace(left, right, 17)
+            heights = ratio(inner)
+            top = int(np.argmax(heights))
+            if heights[top] > best:
+                best, place = float(heights[top]), float(inner[top])
+                low, high = heights[max(top - 1, 0)], heights[min(top + 1, 16)]
+                slack = max(
+                    best - min(low, high), 0.0
+                )  # a smooth top rises less than its sides fall
+            left, right = inner[max(top - 1, 0)], inner[min(top + 1, 16)]
+            if right - left <= 1e-7 * max(abs(left), abs(right)):
+                break
+    return best, place, slack
+
+
+def _in_space(
+    channel: Channel,
+    price: Callable[[Array], Array],
+    gain: Callable[[Array], Array],
+    origin: Array,
+    is_power: bool,
+) -> Ratio:
+    from scipy.optimize import minimize
+
+    def ratio(l: Array) -> Array:
+        costs = price(l)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(costs > 0, gain(l) / costs, -np.inf)
+
+    dim = channel.dim
+    rng = np.random.default_rng(0)
+    axes = np.eye(dim)
+    centred = axes - 1.0 / dim
+    directions = np.concatenate([axes, -axes, centred, -centred, rng.standard_normal((256, dim))])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    radii = np.geomspace(1e-3, 1e3, 121)
+    starts = origin + (directions[:, None] * radii[:, None]).reshape(-1, dim)
+    values = ratio(starts)
+    values = np.where(np.isnan(values), -np.inf, values)
+    best, place = float(values.max()), starts[int(np.argmax(values))]
+    if best < np.inf:
+        for index in np.argsort(values)[-12:]:
+            climb = minimize(
+                lambda x: -float(ratio(x[None])[0]), starts[index], method="BFGS",
+                options={"gtol": 1e-10},
+            )  # fmt: skip
+            if -climb.fun > best:
+                best, place = float(-climb.fun), np.asarray(climb.x)
+    limit = -np.inf
+    if is_power:
+        limit = float(np.linalg.eigvalsh(_curvature(channel, origin))[-1])
+    attained = best > limit * (1.0 + 1e-7)
+    value = best if attained else limit
+    scope = f"R^{dim}: {len(starts)} starts out to radius 1e3, the best twelve climbed"
+    slack = 1e-9 * abs(value) if np.isfinite(value) else 0.0
+    return Ratio(
+        value, value - slack if np.isfinite(value) else value, value + slack,
+        place.tolist() if attained else None, origin.tolist(), scope, len(starts), False,
+    )  # fmt: skip

@@ -1,0 +1,158 @@
+"""Proposals for a channel with many outputs: solve on letters, exchange letters for maxima.
+
+Newton on atoms is at its worst where the best law has many light atoms, as under a power that a
+Gaussian would nearly fill. Here only weights are solved for: on a finite set of letters, to which
+the maxima of the KKT function F are added until none is above the capacity found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from channelcode._validation import Array
+from channelcode.capacity.kkt import priced
+from channelcode.capacity.law_value import law_value
+from channelcode.capacity.problem import Problem, Proposal
+from channelcode.capacity.solvers.interior_point import InteriorPoint
+from channelcode.channels import Channel, DiscreteChannel
+from channelcode.errors import InvalidArgument
+
+_FIRST_LETTERS = 33
+_PROBES = 1001
+_HIGHEST = 1e6  # stands for infinity: an output that the law so far misses
+_LIGHT = 1e-11
+_POLISHING = 12
+_NEAR = 0.02  # of the reach: how far a letter may move in one step
+_LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
+_FINEST = 1e-10  # nats: what an interior point reaches on letters that nearly coincide
+
+Law = tuple[Array, Array, float]  # letters, weights, multiplier
+
+
+@dataclass(frozen=True)
+class ExchangeLetters:
+    """Letters on [-reach, reach], joined by the maxima of D(W(.|u) || q) - s b(u), in turns."""
+
+    reach: float
+    max_steps: int = 20
+
+    def propose(self, problem: Problem, *, tol: float) -> Proposal:
+        """A law on few letters whose violation of KKT should be within `tol` nats."""
+        goal = max(tol, _FINEST)
+        if self.reach == 0.0:
+            return Proposal(np.zeros(1), np.ones(1), 0.0, "ExchangeLetters")
+        letters = np.linspace(-self.reach, self.reach, _FIRST_LETTERS)
+        best, least, steps = _solved(problem, letters, 0.3 * goal), np.inf, 0
+        law = best
+        while steps < self.max_steps:
+            steps += 1
+            violation, peaks = self._violations(problem, *law)
+            if violation < least:
+                best, least = law, violation
+            if violation <= goal:
+                break
+            letters = _distinct(np.concatenate([law[0], peaks]), 1e-9 * self.reach)
+            law = _solved(problem, letters, 0.3 * goal)
+        points, weights, multiplier = best
+        few = self._polished(problem, self._merged(problem, points, weights, goal), goal)
+        if few is not None and few[0] <= max(2.0 * least, goal):
+            points, weights, multiplier = few[1]
+        return Proposal(points, weights, multiplier, "ExchangeLetters", steps)
+
+    def _polished(self, problem: Problem, law: Law | None, goal: float) -> tuple[float, Law] | None:
+        """A law on few letters, each moved to the nearest maximum of F, again and again."""
+        best: tuple[float, Law] | None = None
+        for _ in range(_POLISHING):
+            if law is None:
+                break
+            violation, peaks = self._violations(problem, *law)
+            if best is None or violation < best[0]:
+                best = (violation, law)
+            if violation <= 0.1 * goal or len(peaks) == 0:
+                break
+            nearest = peaks[np.abs(law[0][:, None] - peaks).argmin(axis=1)]
+            close = np.abs(nearest - law[0]) <= _NEAR * self.reach
+            moved = _distinct(np.where(close, nearest, law[0]), 1e-9 * self.reach)
+            try:
+                law = _solved(problem, moved, 0.1 * goal)
+            except InvalidArgument:  # every letter left is beyond the budget
+                break
+        return best
+
+    def _violations(
+        self, problem: Problem, points: Array, weights: Array, multiplier: float
+    ) -> tuple[float, Array]:
+        """How far F rises above the information of the law, in nats, and where it has maxima."""
+        channel = problem.channel
+        found = law_value(channel.log_prob(points), weights)
+
+        def height(u: Array) -> Array:
+            values = priced(problem, u, _divergence(channel, u, found.output), multiplier)
+            return np.minimum(np.nan_to_num(values, nan=-_HIGHEST), _HIGHEST)
+
+        grid = np.linspace(-self.reach, self.reach, _PROBES)
+        values = height(grid)
+        padded = np.concatenate([[-np.inf], values, [-np.inf]])
+        tops = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
+        # a maximum so far below the information will not become an atom
+        tops = tops[values[tops] > found.nats - 0.1]
+        places, step = grid[tops], grid[1] - grid[0]
+        for _ in range(12):  # parabolas through three points, each time half as wide
+            around = np.clip(
+                places[:, None] + step * np.array([-1.0, 0.0, 1.0]), -self.reach, self.reach
+            )
+            left, middle, right = height(around.ravel()).reshape(-1, 3).T
+            bend = left - 2.0 * middle + right
+            with np.errstate(divide="ignore", invalid="ignore"):
+                move = np.where(bend < 0, 0.5 * step * (left - right) / bend, 0.0)
+            trial = np.clip(places + np.clip(move, -step, step), -self.reach, self.reach)
+            places = np.where(height(trial) >= middle, trial, places)
+            step *= 0.5
+        top = height(places) if len(places) else np.array([-np.inf])
+        return float(max(top.max(), values.max()) - found.nats), places
+
+    def _merged(self, problem: Problem, points: Array, weights: Array, goal: float) -> Law | None:
+        """Light letters dropped, near ones as one letter, and the weights solved again."""
+        least = np.nan if problem.limits.cost is None else float(problem.cost(points).min())
+        heavy = (weights > _LIGHT_ATOM) | (problem.cost(points) == least)
+        dropped = not heavy.all()
+        points, weights = points[heavy], weights[heavy]
+        order = np.argsort(points)
+        groups = np.cumsum(np.concatenate([[0], np.diff(points[order]) > 2e-3 * self.reach]))
+        if groups[-1] + 1 == len(points) and not dropped:
+            return None
+        mass = np.bincount(groups, weights[order])
+        centres = np.bincount(groups, (weights * points)[order]) / mass
+        for k in range(len(centres)):  # an end of the range, or the cheapest letter, stays in place
+            members = points[order][groups == k]
+            special = (np.abs(members) == self.reach) | (problem.cost(members) == least)
+            centres[k] = members[special][0] if special.any() else centres[k]
+        try:
+            return _solved(problem, centres, 0.3 * goal)
+        except InvalidArgument:  # every centre is beyond the budget: the letters stay as they are
+            return None
+
+
+def _divergence(channel: Channel, u: Array, output: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+        logs = channel.log_prob(u)
+        rows = np.exp(logs)
+        return np.where(rows > 1e-250, rows * (logs - np.log(output)), 0.0).sum(axis=-1)
+
+
+def _solved(problem: Problem, letters: Array, tol: float) -> Law:
+    """The best law on the letters within the constraint; letters of no weight are dropped."""
+    cost = problem.cost(letters)
+    letters = letters[np.isfinite(cost)]
+    finite = DiscreteChannel(problem.channel.prob(letters), letters)
+    found = InteriorPoint().propose(Problem(finite, problem.constraint), tol=tol)
+    heavy = found.weights > _LIGHT
+    weights = found.weights[heavy] / found.weights[heavy].sum()
+    return found.points[heavy], weights, found.multiplier
+
+
+def _distinct(points: Array, atol: float) -> Array:
+    ordered = np.unique(points)
+    return ordered[np.concatenate([[True], np.diff(ordered) > atol])]

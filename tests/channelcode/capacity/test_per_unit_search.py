@@ -1,0 +1,23 @@
+"""The search for the steepest ratio."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from channelcode import Logistic, Probit, Softmax
+from channelcode.capacity.per_unit_search import steepest_ratio
+from channelcode.constraints import squared_norm
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_scales(scale):
+    """1 / (pi scale^2) at every width of the response."""
+    found = steepest_ratio(Probit(scale), squared_norm, is_power=True)
+    assert found is not None
+    assert found.nats == pytest.approx(1 / np.pi / scale**2, rel=1e-9)
+
+
+def test_no_free_input():
+    assert steepest_ratio(Logistic(), lambda l: 1.0 + l * l, is_power=False) is None
+    assert steepest_ratio(Softmax(3), lambda l: 1.0 + (l**2).sum(axis=1), is_power=False) is None
