@@ -14,7 +14,7 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.certificate import Certificate, SolveStats, Status
-from channelcode.channels import Channel
+from channelcode.channels import Channel, Tails
 from channelcode.constraints import Constraint, Limits, costs_of, limits, squared_norm
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
@@ -48,6 +48,13 @@ class Problem:
     def is_finite(self) -> bool:
         """Whether the input alphabet is finite."""
         return self.channel.inputs is not None
+
+    @property
+    def tails(self) -> Tails | None:
+        """What the channel promises about every input, asked once."""
+        if "tails" not in self.cache:
+            self.cache["tails"] = self.channel.tails()
+        return self.cache["tails"]
 
     @property
     def has_own_cost(self) -> bool:

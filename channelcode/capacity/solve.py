@@ -7,10 +7,10 @@ from time import perf_counter
 import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
-from channelcode._validation import Array, non_negative, positive
+from channelcode._validation import non_negative, positive
 from channelcode.capacity.certify import certify
 from channelcode.capacity.certify.bounds import overspends
-from channelcode.capacity.few_atoms import few_atoms
+from channelcode.capacity.few_atoms import few_atoms, most_atoms
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
@@ -65,9 +65,10 @@ def judged(
     problem: Problem, proposal: Proposal, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """Check and certify a proposal (`tol` in bits) and conclude; the only way to a result."""
-    points, weights, multiplier = checked(problem, proposal)
-    points, weights = few_atoms(problem, points, weights)
-    bounds = certify(problem, points, weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
+    law, multiplier = checked(problem, proposal)
+    if len(law) > most_atoms(problem):
+        law = DiscreteMeasure(*few_atoms(problem, law.atoms, law.weights))
+    bounds = certify(problem, law.atoms, law.weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
     certificate = Certificate(bounds.lower / LOG_TWO, bounds.upper / LOG_TWO)
     found = bounds.value
     output = np.array(found.output)
@@ -78,7 +79,7 @@ def judged(
     return conclude(
         lambda status: CapacityResult(
             problem=problem,
-            input=DiscreteMeasure(points, weights),
+            input=law,
             output=output,
             nats=found.nats,
             deficit_nats=found.deficit,
@@ -96,8 +97,8 @@ def judged(
     )
 
 
-def checked(problem: Problem, proposal: Proposal) -> tuple[Array, Array, float]:
-    """Atoms, weights and multiplier of a proposal that is a law within the constraint."""
+def checked(problem: Problem, proposal: Proposal) -> tuple[DiscreteMeasure, float]:
+    """The law and the multiplier of a proposal that is within the constraint."""
     if not isinstance(proposal, Proposal):
         raise InvalidArgument("solver", "must propose a Proposal", proposal)
     law = DiscreteMeasure(proposal.points, proposal.weights)
@@ -108,4 +109,4 @@ def checked(problem: Problem, proposal: Proposal) -> tuple[Array, Array, float]:
     excess = overspends(problem, law.atoms, law.weights)
     if excess is not None:
         raise InvalidArgument("proposal", "must be a law within the constraint", excess)
-    return law.atoms, law.weights, multiplier
+    return law, multiplier

@@ -29,9 +29,10 @@ from channelcode.capacity.search.grid import inner_radius, probes, spacing
 from channelcode.capacity.search.line import Probes, halo, joined, merged, probe
 from channelcode.capacity.search.reach import End, Reach, filled, reach
 
-FINE, WIDE = 1201, 800
+FINE, WIDE = 601, 400
+BLACK_FINE, BLACK_WIDE = 1201, 800  # a black box has no landmarks to go by
 MOST_ROUNDS = 60
-MOST_PROBES = 100_000
+MOST_PROBES = 50_000
 
 
 class UpperBound(NamedTuple):
@@ -48,20 +49,30 @@ def line_bound(
     """An upper bound on the capacity in nats, and the scope over which it holds."""
     output = filled(found.output, tol)
     far = reach(problem, output, multiplier, found.nats)
-    grid = probes(problem, far.radius, fine=FINE, wide=WIDE)
-    upper, known, used = _within(
-        problem, joined(problem, grid, halo(problem, atoms)), output, multiplier, found.nats, tol
-    )
-    ends = (float(known[0]), float(known[-1]))
+    fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
+    grid = probes(problem, far.radius, fine=fine, wide=wide)
+    near = joined(problem, grid, halo(problem, atoms))
+    upper, top, used = _within(problem, near, output, multiplier, found.nats, tol)
+    ends = (float(near.points[0]), float(near.points[-1]))
+    enough = found.nats + 0.5 * tol
+    if problem.tails is None and upper > enough >= top:
+        # no probe breaks KKT, but far out a black box cannot be bounded between them
+        inner = max(inner_radius(problem), float(np.abs(atoms).max()))
+        part = near.take(np.abs(near.points) <= inner * (1.0 + 1e-12))
+        within, _, more = _within(problem, part, output, multiplier, found.nats, tol)
+        if within <= enough:
+            ends = (float(part.points[0]), float(part.points[-1]))
+            text = "further out it changes too fast to be bounded"
+            return UpperBound(within, _scope(problem, ends, far, text, False, used + more), False)
     whole = ends[0] <= -far.radius and ends[1] >= far.radius
     tails = ""
     if not whole:
         tails = "beyond, the channel returns no numbers"
     elif far.end is not End.NONE:
         tails = far.end.value
-    elif problem.channel.tails() is not None:
+    elif problem.tails is not None:
         beyond = _tails_bound(problem, grid, output, multiplier)
-        if beyond <= max(upper, found.nats + 0.5 * tol):
+        if beyond <= max(upper, enough):
             tails, upper = "tails as the channel declares them", max(upper, beyond)
     complete = whole and (far.end is not End.NONE or tails != "")
     return UpperBound(upper, _scope(problem, ends, far, tails, complete, used), complete)
@@ -69,12 +80,11 @@ def line_bound(
 
 def _within(
     problem: Problem, known: Probes, output: Array, multiplier: float, value: float, tol: float
-) -> tuple[float, Array, int]:
-    """The bound between the first and the last probe, those two, and how many probes it took."""
-    ends = known.points[[0, -1]]
+) -> tuple[float, float, int]:
+    """The bound from the first to the last probe, the highest probe, and how many there were."""
     height = _heights(problem, known, output, multiplier)
-    upper, used = float(height.max()), len(height)
-    goal = max(upper, value) + 0.2 * tol
+    top, used = float(height.max()), len(height)
+    upper, goal = top, max(top, value) + 0.2 * tol
     bound = _bounds(problem, known, height, output, multiplier, goal)
     for _ in range(MOST_ROUNDS):
         open_ = bound > goal
@@ -90,11 +100,11 @@ def _within(
         height = heights[np.argsort(np.append(known.points[keep], points), kind="stable")]
         alive = inside(finer.points, known.points, open_)
         known, used = finer, used + len(points)
-        upper = max(upper, float(height.max()))
-        goal = max(goal, float(height.max()) + 0.2 * tol)
+        top = max(top, float(height.max()))
+        goal = max(goal, top + 0.2 * tol)
         bound = _bounds(problem, known, height, output, multiplier, goal)
         bound[~alive] = -np.inf  # settled in an earlier round
-    return max(upper, float(bound.max(initial=-np.inf))), ends, used
+    return max(upper, top, float(bound.max(initial=-np.inf))), top, used
 
 
 def _tails_bound(problem: Problem, grid: Probes, output: Array, multiplier: float) -> float:
@@ -103,7 +113,7 @@ def _tails_bound(problem: Problem, grid: Probes, output: Array, multiplier: floa
     Where a probability turns no more it stays between its last value and its limit, or one of 0
     and 1 if the limit is not known; D is convex, so that the corners of this box bound it.
     """
-    tails = problem.channel.tails()
+    tails = problem.tails
     if tails is None or not (tails.turns_once or tails.radius <= grid.points[-1]):
         return np.inf
     highest = -np.inf
@@ -142,11 +152,12 @@ def _scope(
     text = f"{where}: bounds between {used} probes"
     if complete:
         text += f" on [{ends[0]:.4g}, {ends[1]:.4g}]"
-    if problem.channel.tails() is None or problem.has_own_cost:
+    if problem.tails is None or problem.has_own_cost:
         inner = min(inner_radius(problem), far.radius)
-        text += f", every {spacing(problem, FINE):.2g} up to {inner:.4g}"
-        if far.radius > inner:
-            steps = np.arcsinh(far.radius / 1e-3) / (WIDE // 2)
+        fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
+        text += f", every {spacing(problem, fine):.2g} up to {inner:.4g}"
+        if ends[1] > inner:
+            steps = np.arcsinh(far.radius / 1e-3) / (wide // 2)
             text += f" and every {steps:.1%} of |l| further out"
     return text + (f", {tails}" if tails else "")
 

@@ -33,7 +33,7 @@ def space_bound(
     _, heights = climb(problem, starts, output, multiplier)
     far = reach_in_space(problem, output, multiplier, found.nats, directions)
     upper = float(np.max(heights, initial=found.nats))
-    declared = problem.channel.tails() is not None
+    declared = problem.tails is not None
     ended = far.end in (End.PEAK, End.MULTIPLIER)
     dim, search = problem.channel.dim, f"multi-start + grid: {len(starts)} climbs"
     if declared and ended:

@@ -60,7 +60,7 @@ def _first_look(problem: Problem) -> Array:
     for place in problem.limits.cheap:
         offsets = (1.0 + abs(float(place))) * np.geomspace(1e-12, 1.0, 73)
         pieces += [place + offsets, place - offsets, [place]]
-    tails = problem.channel.tails()
+    tails = problem.tails
     if tails is not None:
         pieces.append(tails.resolving_inputs())
     points = np.unique(np.concatenate(pieces))

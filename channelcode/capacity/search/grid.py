@@ -38,7 +38,7 @@ def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
 
 def inner_radius(problem: Problem) -> float:
     """How far out the channel is probed evenly."""
-    limit, black_box = problem.limits, problem.channel.tails() is None
+    limit, black_box = problem.limits, problem.tails is None
     if limit.is_power:
         root = _rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
         inner = max(8.0, (8.0 if black_box else 4.0) * min(root, 1e6 if black_box else 1e3))
@@ -58,7 +58,7 @@ def spacing(problem: Problem, fine: int) -> float:
 def landmarks(problem: Problem, *, step: float | None = None) -> Array:
     """Inputs that see every bend the channel declares, and the valleys of a cost of one's own."""
     pieces = [np.empty(0)]
-    tails = problem.channel.tails()
+    tails = problem.tails
     if tails is not None and tails.landmarks:
         points = tails.resolving_inputs() if step is None else tails.resolving_inputs(step=step)
         pieces.append(points)
@@ -69,7 +69,7 @@ def landmarks(problem: Problem, *, step: float | None = None) -> Array:
 
 def _even_count(problem: Problem, inner: float, fine: int) -> int:
     count = fine
-    if problem.channel.tails() is None:
+    if problem.tails is None:
         count = max(fine, int(np.ceil(2.0 * inner / SPACING)) + 1)
         count = min(count, MOST // problem.channel.num_outputs)
     return count | 1

@@ -22,7 +22,7 @@ class LineSearch:
     def __init__(self, problem: Problem, tol: float = 1e-9) -> None:
         check_budget(problem)
         self.problem, self.tol = problem, tol
-        self.tails = problem.channel.tails()
+        self.tails = problem.tails
         self.width = 0.08
         self._gathers: Array | None = None
         self._centres: Array | None = None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.kkt import curve, local, priced
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.line import Probes, probe
+
+MOST = 64  # maxima that are refined, the highest ones
 
 
 def maxima(
@@ -19,9 +23,9 @@ def maxima(
     values = np.where(np.isnan(values), -np.inf, values)
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     top = (padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]) & (values > floor)
-    index = np.flatnonzero(top)
-    if len(index) > 64:
-        index = np.sort(index[np.argsort(-values[index], kind="stable")[:64]])
+    index = _one_of_each_plateau(np.flatnonzero(top), values)
+    if len(index) > MOST:
+        index = np.sort(index[np.argsort(-values[index], kind="stable")[:MOST]])
     if len(index) == 0:
         return np.empty(0), np.empty(0)
     left = grid[np.maximum(index - 1, 0)]
@@ -44,6 +48,15 @@ def maxima(
         point = following
     ends = (grid[np.maximum(index - 1, 0)], grid[np.minimum(index + 1, len(grid) - 1)])
     return _around_kinks(problem, best, best_value, ends, output, multiplier)
+
+
+def _one_of_each_plateau(index: Any, values: Array) -> Any:
+    """The middle of each run of tops that are next to each other and equal but for rounding."""
+    if len(index) < 2:
+        return index
+    apart = (np.diff(index) > 4) | (np.abs(np.diff(values[index])) > 1e-13)
+    runs = np.split(index, np.flatnonzero(apart) + 1)
+    return np.array([run[len(run) // 2] for run in runs])
 
 
 def _around_kinks(
