@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from apm._kernels.dense import solve_vector
 from channelcode._kernels.jit import kernel
 
 
@@ -58,25 +59,10 @@ def own_systems(roots, G, result):
 
 
 @kernel
-def substitute(lower, b):
-    """Overwrite b by the solution of L L' x = b."""
-    n = b.shape[0]
-    for i in range(n):
-        total = b[i]
-        for j in range(i):
-            total -= lower[i, j] * b[j]
-        b[i] = total / lower[i, i]
-    for i in range(n - 1, -1, -1):
-        b[i] /= lower[i, i]
-        for j in range(i):
-            b[j] -= lower[i, j] * b[i]
-
-
-@kernel
 def solve(Z, ZT, lever, roots, joint, dense, G, result):
     """H^-1 G by the K systems of size r and the joint one, or by the dense factor if it has rows.
 
-    `lever (n, k)`, `joint (n, n)` and `dense (k r, k r)` lower factors; G and `result` `(r, k)`.
+    `lever (n, k)`, `joint (n, n)` and `dense (k r, k r)` upper factors; G and `result` `(r, k)`.
     """
     n, k = lever.shape
     r = G.shape[0]
@@ -85,7 +71,7 @@ def solve(Z, ZT, lever, roots, joint, dense, G, result):
         for a in range(k):
             for j in range(r):
                 flat[a * r + j] = G[j, a]
-        substitute(dense, flat)
+        solve_vector(dense, flat)
         for j in range(r):
             mean = 0.0
             for a in range(k):
@@ -100,7 +86,7 @@ def solve(Z, ZT, lever, roots, joint, dense, G, result):
         for a in range(k):
             total += along[i, a] * lever[i, a]
         shared[i] = total
-    substitute(joint, shared)
+    solve_vector(joint, shared)
     for i in range(n):
         for a in range(k):
             along[i, a] = lever[i, a] * shared[i]

@@ -143,9 +143,9 @@ class Curvature:
         roots = np.empty((0, 0, 0)) if self._dense is not None else self._roots
         dense, joint = none, none
         if self._dense is not None:
-            dense = self._dense[0]
+            dense = np.ascontiguousarray(self._dense[0].T)
         else:
-            joint = self._joint[0]
+            joint = np.ascontiguousarray(self._joint[0].T)
         VT = np.ascontiguousarray(V.T)
         taken, small = descend(
             np.ascontiguousarray(self._Z), np.ascontiguousarray(self._Z.T), codes, self._weights,
