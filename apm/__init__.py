@@ -11,7 +11,15 @@
 from apm.belief import Belief
 from apm.comparison import Comparison, compare
 from apm.encoders import Affine, Encoder, FeatureMap, Linear, Standardised, TorchFeatures
-from apm.insight import Curve, StopAdvice, StopAfter, StopBelowBits, StopRule, StopWhenStable
+from apm.insight import (
+    Curve,
+    Efficiency,
+    StopAdvice,
+    StopAfter,
+    StopBelowBits,
+    StopRule,
+    StopWhenStable,
+)
 from apm.journal import History, Record, ScoreSummary
 from apm.learner import Learner
 from apm.posteriors import (
@@ -22,6 +30,7 @@ from apm.posteriors import (
     Laplace,
     Posterior,
     Sampled,
+    Thresholds,
     VariationalLogistic,
 )
 from apm.power import (
@@ -42,6 +51,7 @@ from apm.selectors import (
     AllClasses,
     APMExploit,
     APMExplore,
+    Bisection,
     ContestedPair,
     Entropy,
     Explanation,
@@ -66,6 +76,7 @@ __all__ = [
     "DiagonalHessian",
     "Bohning",
     "Sampled",
+    "Thresholds",
     "Encoder",
     "Linear",
     "Affine",
@@ -93,6 +104,7 @@ __all__ = [
     "Parameters",
     "Predictions",
     "Uncertainty",
+    "Bisection",
     "MaxVariance",
     "Random",
     "InformationGain",
@@ -109,6 +121,7 @@ __all__ = [
     "ScoreSummary",
     # what it knows, and when to stop
     "Curve",
+    "Efficiency",
     "StopAdvice",
     "StopRule",
     "StopAfter",

@@ -43,7 +43,9 @@ class Record:
     - `seconds`: spent on selecting the row and on updating the posterior, shared in a batch;
     - `event`: tell, repeat, correct, skip, unskip, abstain, undo or extend;
     - `sample_weight`: of the label; `call`: the number of the call that the record belongs to, and
-      `of` the call that an undo took back.
+      `of` the call that an undo took back;
+    - `power`: E|L|^2 of the row just before its label, what the label was asked at (see
+      `Learner.efficiency`); None for other events and in files of older versions.
     """
 
     index: int
@@ -56,6 +58,7 @@ class Record:
     sample_weight: float = 1.0
     call: int = 0
     of: int | None = None
+    power: float | None = None
 
 
 @dataclass(frozen=True)
@@ -195,10 +198,21 @@ def _worked_out(channel: Channel, entries: tuple[Any, ...]) -> list[Record]:
         records.append(
             Record(
                 entry.index, entry.label, entry.scores, bits, bound, entry.seconds, entry.event,
-                entry.sample_weight, entry.call, entry.of,
+                entry.sample_weight, entry.call, entry.of, _spent(entry),
             )
         )  # fmt: skip
     return records
+
+
+def _spent(entry: Any) -> float | None:
+    """E|L|^2 of the row just before its label."""
+    law = entry.law
+    if law is None:
+        return None
+    if isinstance(law, tuple):
+        mean, variance = law
+        return float(mean**2 + variance)
+    return float(law.second_moment)
 
 
 _NUMBER = (int, float)
@@ -211,6 +225,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], float]] = {  # types, and the least v
     "sample_weight": (_NUMBER, 0),
     "call": ((int,), 1),
     "of": ((int, type(None)), 1),
+    "power": ((*_NUMBER, type(None)), 0),
 }
 _SCORES: dict[str, tuple[type, ...]] = {
     "chosen": _NUMBER,
@@ -225,6 +240,8 @@ _SCORES: dict[str, tuple[type, ...]] = {
 def _checked(row: Any, place: int) -> Record:
     """One record from a file, every field of its type and within its range."""
     where = f"record {place}"
+    if isinstance(row, dict):
+        row = {"power": None, **row}  # older files have none
     if not isinstance(row, dict) or set(row) != {each.name for each in fields(Record)}:
         raise InvalidArgument("journal", f"must have the fields of a record in {where}", row)
     for name, (kinds, least) in _SHAPES.items():

@@ -26,7 +26,7 @@ from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from apm.insight import Curve, StopAdvice
+    from apm.insight import Curve, Efficiency, StopAdvice
 
 
 class Learner(Reading):
@@ -187,6 +187,21 @@ class Learner(Reading):
 
         self._catch_up()
         return stop_advice(self._setup, self._state)
+
+    @property
+    @locked
+    def efficiency(self) -> Efficiency:
+        """Bits gathered over the capacity at the power spent, per label and in total.
+
+        >>> learner = Learner([[1.0], [-1.0], [2.0], [-2.0]], seed=0)
+        >>> learner.tell([2, 0], [1, 0])
+        >>> 0 < learner.efficiency.total <= 1
+        True
+        """
+        from apm.insight.efficiency import efficiency
+
+        self._catch_up()
+        return efficiency(self._state.journal)
 
     @locked
     def curve(

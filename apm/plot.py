@@ -104,6 +104,25 @@ def learning_curve(source: Learner | Curve | Comparison) -> Figure:
     return figure
 
 
+def efficiency(learner: Learner) -> Figure:
+    """Bits of each label, and the capacity at the power spent on it; their ratio so far."""
+    found = learner.efficiency
+    figure, (upper, lower) = new_figure(2, 1, figsize=(7.0, 5.0), sharex=True)
+    asked = np.arange(1, len(found.bits) + 1)
+    upper.plot(asked, found.capacity_bits, color=GREY, label="capacity at the power spent")
+    upper.plot(asked, found.bits, color=BLUE, marker=".", label="told by the label")
+    upper.set_ylabel("bits")
+    upper.legend(loc="upper right", fontsize=8)
+    lower.plot(asked, found.per_label, ".", color=BLUE, label="each label")
+    lower.plot(asked, found.running, color=GREEN, label="so far")
+    lower.axhline(1.0, color=GREY, linewidth=0.8, linestyle="--")
+    lower.set_ylim(0.0, 1.08)
+    lower.set_ylabel("share of the capacity")
+    lower.set_xlabel("labels")
+    lower.legend(loc="lower right", fontsize=8)
+    return figure
+
+
 def calibration(learner: Learner, X: ArrayLike, y: ArrayLike, *, bins: int = 10) -> Figure:
     """How often the predicted label is right, against the probability it was given.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from apm.cli.bisect import bisect_command
 from apm.cli.capacity import capacity_command
 from apm.cli.console import EXIT_CODES
 from apm.cli.demo import demo_command
 from apm.cli.studies import datasets_command, reproduce_command, study_command
+from apm.cli.transmit import transmit_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,6 +20,8 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 app.command("capacity")(capacity_command)
+app.command("transmit")(transmit_command)
+app.command("bisect")(bisect_command)
 app.command("demo")(demo_command)
 app.command("reproduce")(reproduce_command)
 app.command("study")(study_command)

@@ -11,6 +11,7 @@ from apm.posteriors.covariance import (
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.sampled import Sampled
 from apm.posteriors.structures import DiagonalHessian, FullHessian, KroneckerHessian, Structure
+from apm.posteriors.thresholds import Thresholds
 from apm.posteriors.variational import VariationalLogistic
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "Sampled",
     "ScalarLaplace",
     "Structure",
+    "Thresholds",
     "VariationalLogistic",
 ]

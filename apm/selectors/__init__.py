@@ -12,6 +12,7 @@ from apm.selectors.matching.messages import Message, Parameters, Predictions
 from apm.selectors.matching.terms import APMExploit, APMExplore
 from apm.selectors.matching.views import AllClasses, ChannelChoice, ContestedPair
 from apm.selectors.rules.bald import BALD
+from apm.selectors.rules.bisection import Bisection
 from apm.selectors.rules.entropy import Entropy
 from apm.selectors.rules.epig import EPIG
 from apm.selectors.rules.information_gain import InformationGain
@@ -27,6 +28,7 @@ __all__ = [
     "APMExplore",
     "AllClasses",
     "BALD",
+    "Bisection",
     "ChannelChoice",
     "ContestedPair",
     "EPIG",

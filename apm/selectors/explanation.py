@@ -87,6 +87,13 @@ class Explanation:
         """The rest of the distance to the target, for the APM family."""
         return -self.terms["exploration"] if "exploration" in self.terms else None
 
+    @property
+    def efficiency(self) -> float | None:
+        """The information over the capacity of the same channel at the budget; None without one."""
+        if self.information_gain_bits is None or not self.capacity_bits:
+            return None
+        return self.information_gain_bits / self.capacity_bits
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
@@ -103,6 +110,8 @@ class Explanation:
             line = f"  tells {self.information_gain_bits:.6g} bits"
             if self.capacity_bits is not None:
                 line += f" of a capacity of {self.capacity_bits:.6g}"
+            if self.efficiency is not None:
+                line += f" ({self.efficiency:.1%})"
             if self.lost_bits is not None:
                 line += f"; the best candidate {self.lost_bits:.6g} more"
             lines.append(line)

@@ -121,4 +121,4 @@ def test_the_history_becomes_a_table():
     assert frame["event"].tolist() == ["tell", "skip"]
     assert frame["score_runner_up"].tolist()[0] == 4
     assert np.isnan(frame["bits"].tolist()[1])
-    assert Journal(Logistic()).records().to_frame().shape == (0, 15)
+    assert Journal(Logistic()).records().to_frame().shape == (0, 16)

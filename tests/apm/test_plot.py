@@ -152,3 +152,19 @@ def test_a_row_has_the_shade_of_its_own_score(selector):
     scores = [learner.explain(int(row)).score for row in left]
     found = _scores(learner, np.asarray(learner.pool)[left])
     np.testing.assert_allclose(found, scores, rtol=1e-9)
+
+
+def test_efficiency_shows_bits_under_the_capacity():
+    from apm import VariationalLogistic
+    from apm.plot import efficiency
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    learner = Learner(X, VariationalLogistic(0.5), seed=0)
+    learner.run((X[:, 0] > 0).astype(int), 5)
+    upper, lower = efficiency(learner).axes
+    lines = {
+        line.get_label(): np.asarray(line.get_ydata()) for line in (*upper.lines, *lower.lines)
+    }
+    assert (lines["told by the label"] <= lines["capacity at the power spent"] + 1e-9).all()
+    assert lines["so far"][-1] == pytest.approx(learner.efficiency.total)

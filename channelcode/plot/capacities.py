@@ -1,18 +1,14 @@
-"""Pictures of capacities: the KKT function touching its bound, and atoms splitting as power grows.
-
-Needs matplotlib (the extra `plot`). Every function returns a `matplotlib.figure.Figure` and leaves
-pyplot's global state alone; save it with `figure.savefig(path)`.
-"""
+"""Pictures of capacities: the KKT function touching its bound, atoms splitting as power grows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.errors import MissingExtra
+from channelcode.plot.style import BLUE, COLOURS, ORANGE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,21 +16,7 @@ if TYPE_CHECKING:
 
     from channelcode.capacity import CapacityCurve, CapacityResult
 
-# Okabe and Ito's palette: told apart by colour-blind readers, and in grey.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
-COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _POINTS = 801
-
-
-def new_figure(rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
-    """A figure with its axes, made without pyplot."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("matplotlib", "plot") from None
-    size = options.pop("figsize", (7.0 * columns, 4.0 * rows))
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, **options)
 
 
 def capacity(result: CapacityResult) -> Figure:

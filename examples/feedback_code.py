@@ -1,0 +1,31 @@
+"""Send 64 bits through logistic labels with feedback, and learn a threshold by the same rule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from apm import Bisection, Learner, Thresholds
+from channelcode import Logistic, Power
+from channelcode.feedback import Confidence, PosteriorMatching, bounds, transmit
+
+# A message of 64 bits through the channel of logistic regression at power 4.
+scheme = PosteriorMatching(Logistic(), Power(4.0))
+message = 0x0123456789ABCDEF
+run = transmit(scheme, message, messages=2**64, stop=Confidence(1e-3), rng=0)
+limits = bounds(scheme, 2**64, stop=Confidence(1e-3))
+print(f"capacity {scheme.information_bits:.4f} bits a use, letters {scheme.letters.tolist()}")
+print(f"decoded {run.decoded:#018x} after {run.uses} uses: {'right' if run.correct else 'wrong'}")
+print(f"rate {run.rate_bits:.3f} bits a use; no code needs fewer than {limits.fano:.0f} on average")
+print(f"certified: rounding the cuts cost {run.loss_bits.sum():.2f} bits in all")
+assert run.replay() == run
+
+# The same scheme is active learning of a threshold: message = threshold, query = cut.
+rng = np.random.default_rng(1)
+queries = np.repeat(np.arange(1.0, 64.0), 10)[:, None]  # every query may be asked ten times
+learner = Learner(queries, Thresholds.noisy(np.arange(64) + 0.5, 0.1), Bisection(), seed=0)
+for _ in range(40):
+    row = int(learner.ask())
+    above = queries[row, 0] < 40.5
+    learner.tell(row, int(above == (rng.random() > 0.1)))  # one answer in ten is wrong
+print(f"threshold {learner.belief.posterior.map[0]}, the truth is 40.5")
+print(learner.efficiency)
