@@ -5,19 +5,26 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_ndtr, logsumexp
 
 from channelcode._numerics.divergence import excess
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._numerics.quadrature import EPSILON, OFF_MIDDLE, gauss_kronrod
 from channelcode._validation import Array
-from channelcode.channels import AdditiveGaussian, Channel
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel
 from channelcode.channels.base import as_input
 from channelcode.channels.densities.range import kinks, line_log_density, output_range, output_scale
 from channelcode.channels.support import Counts, as_support
 from channelcode.errors import InvalidArgument
 from channelcode.information.value import Information
-from channelcode.measures import DiscreteMeasure, EmpiricalPool, Gaussian, Measure, Pool, ScalarPool
+from channelcode.measures import (
+    DiscreteMeasure,
+    EmpiricalPool,
+    Gaussian,
+    GaussianPool,
+    Measure,
+    Pool,
+)
 
 TOTAL_ATOL = 1e-9  # how far a density's integral may be from one
 MASS_ATOL = 1e-12  # of the output law, for each panel
@@ -25,7 +32,7 @@ TARGET = 1e-13  # nats, for all panels together
 _ROUNDS = 50
 _CHUNK = 2_000_000
 _HALF_RANGE = 9.5  # standard deviations of a Gaussian input that are used
-_MOST_NODES = 4096
+_MOST_NODES = 600  # inputs; a law wider than that many scales of the channel has a large error
 
 
 class Integrated(NamedTuple):
@@ -43,12 +50,12 @@ def density_information(channel: Channel, measure: Measure | Pool) -> Informatio
     if isinstance(measure, Gaussian):
         found = _gaussian(channel, measure.mean, measure.covariance)
         return Information(found.nats, found.error / LOG_TWO)
-    if isinstance(measure, ScalarPool) and type(channel) is AdditiveGaussian:
-        nats = 0.5 * np.log1p(measure.variance / channel.noise**2)
+    if isinstance(measure, GaussianPool) and type(channel) is AdditiveGaussian:
+        nats = 0.5 * np.log1p(measure.covariance / channel.noise**2)
         return Information(nats, np.full(len(nats), 1e-15))
     if isinstance(measure, EmpiricalPool):
         laws = [DiscreteMeasure(row, measure.weights) for row in measure.samples]
-    elif isinstance(measure, ScalarPool):
+    elif isinstance(measure, GaussianPool):
         laws = list(measure)
     else:
         raise InvalidArgument("measure", "must be discrete, empirical or Gaussian", measure)
@@ -62,6 +69,8 @@ def _gaussian(channel: Channel, mean: float, variance: float) -> Integrated:
         return Integrated(0.0, 0.0)
     if type(channel) is AdditiveGaussian:
         return Integrated(float(0.5 * np.log1p(variance / channel.noise**2)), 1e-15)
+    if type(channel) is AdditiveLaplace:
+        return _gaussian_in_laplace(channel, float(np.sqrt(variance)))
     if channel.domain != (-np.inf, np.inf):
         rule = f"must lie in the channel's domain, {channel.domain}"
         raise InvalidArgument("measure", rule, f"a Gaussian law of mean {mean}")
@@ -78,6 +87,26 @@ def _gaussian(channel: Channel, mean: float, variance: float) -> Integrated:
         weights = np.exp(-0.5 * part * part)
         found.append(atoms_information(channel, mean + sigma * part, weights / weights.sum()))
     return Integrated(found[1].nats, found[1].error + abs(found[1].nats - found[0].nats))
+
+
+def _gaussian_in_laplace(channel: AdditiveLaplace, sigma: float) -> Integrated:
+    """I = h(Y) - h(noise): the density of a Gaussian plus a Laplace variable is known.
+
+    q(y) = (r(u) + r(-u)) / 2b, r(u) = exp(s^2/2 - u) Phi(u/s - s), u = y/b and s = sigma/b.
+    """
+    s, rule = sigma / channel.scale, gauss_kronrod()
+    reach = _HALF_RANGE * s + 46.0
+    # Phi(u/s - s) changes within s of zero, the tails on the scale of one
+    near = np.geomspace(min(s, 1.0) * 1e-3, reach, 400)
+    edges = np.unique(np.concatenate([[0.0], near, np.linspace(0.0, reach, 400)]))
+    half = 0.5 * np.diff(edges)[:, None]
+    u = edges[:-1, None] + half * (1.0 + rule.nodes)
+    sides = [0.5 * s * s - x + log_ndtr(x / s - s) for x in (u, -u)]
+    log_q = np.logaddexp(*sides) - LOG_TWO
+    terms = -np.exp(log_q) * log_q
+    value = 2.0 * float((half * rule.fine * terms).sum())
+    error = 2.0 * float(rule.disagreement(terms[..., None], half[:, 0]).sum())
+    return Integrated(max(value - 1.0 - LOG_TWO, 0.0), error + 1e-14)
 
 
 def atoms_information(channel: Channel, atoms: Array, weights: Array) -> Integrated:
@@ -120,7 +149,8 @@ def atoms_information(channel: Channel, atoms: Array, weights: Array) -> Integra
         left, right = np.concatenate([left[split], middle]), np.concatenate([middle, right[split]])
     _check_totals(channel, l, totals, TOTAL_ATOL + 10.0 * noise)
     spread = float(-(np.exp(log_weights) @ log_weights))
-    return Integrated(min(total, spread), error + (1e-15 + noise) * (1.0 + total))
+    error += (1e-15 + noise + float(np.abs(totals - 1.0).max())) * (1.0 + total)
+    return Integrated(min(total, spread), error)
 
 
 def first_edges(channel: Channel, l: Array, *, marked: bool = True) -> Array:
@@ -204,7 +234,9 @@ def _counted(channel: Channel, l: Array, log_weights: Array) -> Integrated:
         totals += np.exp(logs).sum(axis=0)
     _check_totals(channel, l, totals, TOTAL_ATOL)
     spread = float(-(np.exp(log_weights) @ log_weights))
-    return Integrated(min(total, spread), 1e-18 * spread + 1e-15 * (1.0 + total))
+    # large counts lose digits of their probabilities, and the totals show how many
+    error = 1e-18 * spread + (1e-15 + float(np.abs(totals - 1.0).max())) * (1.0 + total)
+    return Integrated(min(total, spread), error)
 
 
 def _check_totals(channel: Channel, l: Array, totals: Array, atol: float) -> None:

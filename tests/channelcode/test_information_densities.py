@@ -124,6 +124,40 @@ def test_gaussian_inputs_by_two_steps():
     assert abs(info.bits - 1.0) <= info.error + 1e-14
 
 
+@pytest.mark.parametrize("sigma", [1e-3, 1.0, 30.0, 1e4])
+def test_gaussian_inputs_in_laplace_noise(sigma):
+    """Between I = sigma^2 J / 2 for narrow inputs and h(L) - h(noise) for wide ones."""
+    info = mutual_information(AdditiveLaplace(2.0), Gaussian(1.0, sigma**2))
+    if sigma == 1e-3:
+        assert info.nats == pytest.approx(0.5 * sigma**2 / 4.0, rel=1e-2)
+    if sigma == 1e4:
+        wide = 0.5 * np.log(2 * np.pi * np.e * sigma**2) - 1.0 - np.log(4.0)
+        assert info.nats == pytest.approx(wide, abs=1e-6)
+    if sigma == 1.0:  # against atoms, whose own error falls with the square of their spacing
+        z = np.linspace(-8.0, 8.0, 641)
+        law = DiscreteMeasure(1.0 + z, np.exp(-0.5 * z * z) / np.exp(-0.5 * z * z).sum())
+        assert info.bits == pytest.approx(
+            mutual_information(AdditiveLaplace(2.0), law).bits, abs=2e-5
+        )
+    assert info.error < 1e-8
+
+
+def test_large_counts_say_how_many_digits_are_left():
+    info = mutual_information(Poisson(), DiscreteMeasure([0.0, 1e5], [0.5, 0.5]))
+    assert abs(info.bits - 1.0) <= info.error + 1e-15
+
+
+@pytest.mark.parametrize("shape", [0.1, 1.0, 199.0, 201.0, 1e6, 1e10])
+def test_waiting_times_of_every_shape(shape):
+    """Two means half a deviation apart in ln Y; at large shapes ln Y is Gaussian."""
+    d = 0.25 / np.sqrt(shape)
+    info = mutual_information(Gamma(shape), DiscreteMeasure.symmetric(d))
+    gaussian = mutual_information(AdditiveGaussian(1.0), DiscreteMeasure.symmetric(0.25))
+    if shape >= 199.0:
+        assert info.bits == pytest.approx(gaussian.bits, rel=0.01)
+    assert 0 < info.bits < 0.2
+
+
 def test_scale_families_see_the_logarithm_only():
     """ln Y = l + noise: shifting the input changes nothing."""
     here = mutual_information(Gamma(2.0), Gaussian(0.0, 1.5))

@@ -11,8 +11,18 @@ from scipy.special import gammainccinv, gammaincinv, gammaln
 from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel
 from channelcode.channels.support import Interval
+from channelcode.errors import InvalidArgument
 
 OUTSIDE = 1e-20  # mass left out at either end
+_STIRLING_FROM = 200.0
+LEAST_SHAPE = 0.1  # below, times under the range of doubles would carry mass
+
+
+def _log_peak(k: float) -> float:
+    """k ln k - k - ln Gamma(k): by Stirling's series where the terms would cancel."""
+    if k < _STIRLING_FROM:
+        return float(k * np.log(k) - k - gammaln(k))
+    return float(0.5 * np.log(k / (2.0 * np.pi)) - 1.0 / (12.0 * k) + 1.0 / (360.0 * k**3))
 
 
 @dataclass(frozen=True)
@@ -33,12 +43,15 @@ class Gamma(Channel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", positive("shape", self.shape))
+        if self.shape < LEAST_SHAPE:
+            raise InvalidArgument("shape", f"must be at least {LEAST_SHAPE}", self.shape)
 
     def log_density(self, y: Any, l: Any) -> Array:
         k = self.shape
         with np.errstate(divide="ignore"):
-            stretched = np.log(y) - l + np.log(k)  # ln(k y / m)
-        return k * stretched - np.exp(stretched) - gammaln(k) - np.log(y)
+            log_y = np.log(y)
+        d = log_y - l  # ln(y / m): k^k e^-k / Gamma(k) and -k (e^d - 1 - d) keep digits at large k
+        return _log_peak(k) - k * (np.expm1(d) - d) - log_y
 
     def draw(self, l: Array, rng: np.random.Generator) -> Array:
         """One time for each input."""
