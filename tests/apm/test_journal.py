@@ -122,3 +122,22 @@ def test_the_history_becomes_a_table():
     assert frame["score_runner_up"].tolist()[0] == 4
     assert np.isnan(frame["bits"].tolist()[1])
     assert Journal(Logistic()).records().to_frame().shape == (0, 16)
+
+
+def test_the_bound_comes_from_the_upper_end_of_the_capacity(monkeypatch):
+    from importlib import import_module
+
+    class Certificate:
+        lower, upper = 0.5, 0.75
+
+    class Fine:
+        ok = True
+
+    class Result:
+        certificate, status = Certificate(), Fine()
+
+    package = import_module("channelcode.capacity")  # the name alone is the function
+    monkeypatch.setattr(package, "capacity", lambda *_, **__: Result())
+    (record,) = Journal(Logistic()).plus([entry(3)]).records()
+    assert record.bits is not None
+    assert record.bound == pytest.approx(0.75 - record.bits, abs=1e-8)  # the integral's error

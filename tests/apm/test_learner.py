@@ -450,3 +450,15 @@ def test_representations_name_what_matters():
     learner = Learner(X, VariationalLogistic(), seed=0)
     run(learner, y, 2)
     assert repr(learner) == "Learner(30 rows, 2 labelled, APM)"
+
+
+def test_each_round_has_a_seed_of_its_own():
+    """With one seed for all rounds the second of two random rows would always come next."""
+    X, y = data()
+    same = 0
+    for seed in range(12):
+        learner = Learner(X, VariationalLogistic(), Random(), seed=seed)
+        first, second = learner.ask(2).tolist()
+        learner.tell(first, y[first])
+        same += int(learner.ask()) == second
+    assert same < 6  # by chance one in 29 each

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -232,9 +231,7 @@ def test_a_second_process_is_refused_and_a_dead_one_is_in_nobodys_way(tmp_path):
     process.kill()
     process.wait()
     process.stdout.close()
-    begin = time.monotonic()
     held.record_to(path)
-    assert time.monotonic() - begin < 5  # no timeout to wait for
     held.stop_recording()
 
 
