@@ -22,7 +22,7 @@ from apm.insight.replay import sampled_rows
 from apm.studies.data.catalogue import list_datasets, load
 
 LABELS, EVERY, CAP, MARGIN = 150, 10, 1000, 0.01
-SKIPPED = ("letter",)  # 26 classes: a trial takes minutes; the other eight stand for K classes
+SKIPPED = ("letter",)  # 26 classes: a trial takes minutes
 RULES = {
     "StopBelowBits(0.1)": StopBelowBits(0.1),
     "StopBelowBits(0.05)": StopBelowBits(0.05),
