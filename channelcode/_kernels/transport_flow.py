@@ -8,7 +8,7 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 
-MASS_TOLERANCE = 1e-15  # masses below this are rounding; their cost is below 1e-15 of the scale
+ROUNDING = 2e-15  # of a mass or a weight: parts of it below are the rounding of sums
 
 
 @kernel
@@ -46,9 +46,15 @@ def settle_pool(
     entry = np.empty((m + 2, m), dtype=np.int64)
     parent = entry[m]
     done = entry[m + 1]
-    rows = np.empty((2, m))
+    rows = np.empty((3, m))
     excess = rows[0]
     distance = rows[1]
+    least_mass = rows[2]
+    heaviest = 0
+    for j in range(m):
+        least_mass[j] = ROUNDING * weights[j]
+        if weights[j] > weights[heaviest]:
+            heaviest = j
     for c in range(candidates):
         for j in range(m):
             excess[j] = filled[c, j] - weights[j]
@@ -78,20 +84,30 @@ def settle_pool(
             size += 1
         whole_points = even
         for _ in range(64 * (n + m)):
-            lack = 0.0
-            surplus = 0.0
+            lack = False
+            surplus = False
             for j in range(m):
                 parent[j] = -1
                 done[j] = 0
-                distance[j] = 0.0 if excess[j] > MASS_TOLERANCE else math.inf
-                lack = max(lack, -excess[j])
-                surplus = max(surplus, excess[j])
-            if lack <= MASS_TOLERANCE or surplus <= MASS_TOLERANCE:
+                distance[j] = math.inf
+                # Half a point, while only whole ones move.
+                enough = 0.5 / n if whole_points else least_mass[j]
+                if excess[j] > enough:
+                    distance[j] = 0.0
+                    surplus = True
+                lack = lack or excess[j] < -enough
+            spare = excess[heaviest] + least_mass[heaviest]
+            if lack and not surplus and not whole_points and spare > 0.0:
+                # What a light cell lacks is the rounding of a heavy one.
+                distance[heaviest] = 0.0
+                surplus = True
+            if not lack or not surplus:
                 if not whole_points:
                     break
                 whole_points = False
                 for j in range(m):
-                    excess[j] += later[j]
+                    # Whole points have all been moved: what else is left is rounding.
+                    excess[j] = later[j] if abs(excess[j]) < 0.5 / n else excess[j] + later[j]
                 continue
             # Dijkstra over the cells.
             sink = -1
@@ -105,7 +121,7 @@ def settle_pool(
                         j = k
                 if j < 0:
                     break
-                if excess[j] < -MASS_TOLERANCE:
+                if excess[j] < -(0.5 / n if whole_points else least_mass[j]):
                     sink = j
                     break
                 done[j] = 1
@@ -122,7 +138,7 @@ def settle_pool(
             while parent[k] >= 0:
                 moved = min(moved, parts[entry[parent[k], k]])
                 k = parent[k]
-            moved = min(moved, excess[k])
+            moved = min(moved, excess[k] if excess[k] > least_mass[k] else spare)
             excess[k] -= moved
             excess[sink] += moved
             for j in range(m):
@@ -131,7 +147,7 @@ def settle_pool(
             while parent[k] >= 0:
                 j = parent[k]
                 e = entry[j, k]
-                if parts[e] - moved > MASS_TOLERANCE:
+                if parts[e] - moved > ROUNDING * parts[e]:
                     parts[e] -= moved
                     parts[size] = moved
                     items[size, 0] = items[e, 0]

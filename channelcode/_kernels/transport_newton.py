@@ -142,7 +142,7 @@ def newton_move(
     else:
         alive = True
         for j in range(m):
-            if not mass[j] > ALIVE * min(weights[j], held[j]):
+            if mass[j] < ALIVE * min(weights[j], held[j]):
                 alive = False
         promised = DESCENT * state[SIZE] * state[DECREMENT]
         noise = NOISE * (1.0 + abs(value))

@@ -27,7 +27,7 @@ from channelcode.transport.target import EPSILON
 
 SMALLEST = 5e-324  # values below are zero: an upper bound that vanished is this
 ORTHOGONAL_ATOL = 1e-12  # entries of U'U - I that are rounding
-NEARLY = 1e-6  # relative errors of marginals that are repaired as a whole
+SHAVED = 32 * EPSILON  # of a plan's entries: then what is left over is no rounding
 JUDGE_SEED = 0x5EED  # the judge's points are none of the solvers'
 JUDGE_GOAL = 1e-11  # Newton decrement on them: far below their error
 MOST_PLANE_ATOMS = 64  # a cell of the plane costs m^2
@@ -96,38 +96,44 @@ def _discrete(points: Points, proposal: Proposal) -> Bounds:
     v = _numbers("potential", proposal.potential, (len(points.atoms),))
     lower = discrete_lower(points, v)
     scale = float(points.shift @ points.shift) + points.power + points.variance
-    cost, repair = plan_cost(points, proposal.plan)
-    above = (
-        cost
-        + repair
-        + 4 * EPSILON * np.sqrt(scale * cost)
-        + 32 * EPSILON * (cost + EPSILON * scale)
-    )
+    cost, repaired = plan_cost(points, proposal.plan)
+    rounding = 4 * np.sqrt(scale * cost) + 32 * (cost + EPSILON * scale)
+    above = max(cost, repaired) + EPSILON * float(rounding)
     unit = points.unit * points.unit
-    return Bounds(cost * unit, lower, _scaled_up(above, unit))
+    # A plan whose repair costs more than rounding is only worth what the repaired one costs.
+    squared = cost if above - cost <= 1e-12 * scale else repaired
+    return Bounds(squared * unit, lower, _scaled_up(above, unit))
 
 
 def discrete_lower(points: Points, v: Array) -> float:
     """The lower bound on W2^2 that a dual vector `(m,)` on the atoms gives, in given units."""
-    base = float(points.shift @ points.shift)
+    v = anchored(v, points.weights)
     scores = points.atoms @ points.source.T
-    highest = (scores - v[:, None]).max(axis=0)
-    dual = float(points.masses @ highest + points.weights @ v)
-    scale = base + points.power + points.variance
-    # Rounding of the scores, and of sums in which large potentials cancel.
-    rounding = (16 + points.atoms.shape[1]) * EPSILON * scale
-    rounding += 4 * EPSILON * float(points.weights @ np.abs(v))
-    lower = max(scale - 2 * (dual + rounding), 0.0)
-    return lower * points.unit * points.unit
+    scale = float(points.shift @ points.shift) + points.power + points.variance
+    # The potential of a light atom far away is as coarse as its scores: raised by their rounding it
+    # takes no point that others hold, and what that costs its own few is counted below.
+    raised = 4 * EPSILON * (np.abs(scores).max(axis=1) + np.abs(v))
+    v = v + np.where(points.weights * raised <= EPSILON * scale, raised, 0.0)
+    best = (scores - v[:, None]).argmax(axis=0)
+    score, level = scores[best, np.arange(len(best))], v[best]
+    dual = float(points.masses @ (score - level) + points.weights @ v)
+    # Rounding of the products, of the differences, and of sums in which potentials cancel.
+    terms = points.masses @ (np.abs(score) + np.abs(level)) + points.weights @ np.abs(v)
+    rounding = (8 + points.atoms.shape[1]) * EPSILON * (scale + float(terms))
+    return max(scale - 2 * (dual + rounding), 0.0) * points.unit * points.unit
+
+
+def anchored(v: Array, weights: Array) -> Array:
+    """Potentials `(..., m)` that vanish at the heaviest atom, where they would cancel most."""
+    heaviest = int(np.argmax(weights))
+    return v - v[..., heaviest, None]
 
 
 def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
-    """The cost of a coupling near `plan` that has the right marginals.
+    """The cost of `plan`, and a bound on that of a coupling near it with the right marginals.
 
-    Where each marginal is right to a part e of itself, `(1 - e) plan` and an independent coupling
-    of the rest, no more than 2e of either law, do. Otherwise rows and columns with too much are
-    scaled down, and what is left over is coupled independently. Returns the cost of the plan, and
-    what the repair adds at most.
+    Rows and columns with too much are scaled down, all entries by a few roundings more, and what
+    is left over then of either law is coupled independently.
     """
     n, m = len(points.masses), len(points.weights)
     try:
@@ -146,26 +152,16 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
         raise InvalidArgument("plan", "must have non-negative masses", float(mass.min()))
     away = points.source[row] - points.atoms[column] + points.shift
     squares = np.einsum("ij,ij->i", away, away)
-    error = max(
-        float(np.abs(np.bincount(row, mass, n) / points.masses - 1).max()),
-        float(np.abs(np.bincount(column, mass, m) / points.weights - 1).max()),
-    )
-    if error <= NEARLY:
-        total = float(points.shift @ points.shift) + points.power + points.variance
-        # The weights themselves, scaled to a sum of one, are right to a few roundings.
-        return float(mass @ squares), 2 * (error + 4 * EPSILON) * total
-    mass = mass * _shrink(points.masses, row, mass)[row]
-    mass = mass * _shrink(points.weights, column, mass)[column]
-    left = np.maximum(points.masses - np.bincount(row, mass, n), 0.0)
-    open_ = np.maximum(points.weights - np.bincount(column, mass, m), 0.0)
     cost = float(mass @ squares)
-    amount = float(left.sum())
-    if amount > 0 and open_.sum() > 0:
-        open_ = open_ * (amount / open_.sum())
-        x, y = points.source + points.shift, points.atoms
-        spread = left @ (x**2).sum(axis=1) + open_ @ (y**2).sum(axis=1)
-        cost += float(spread - 2 * (left @ x) @ (open_ @ y) / amount)
-    return cost, 0.0
+    kept = mass * _shrink(points.masses, row, mass)[row]
+    kept = kept * _shrink(points.weights, column, kept)[column] * (1 - SHAVED)
+    left = np.maximum(points.masses - np.bincount(row, kept, n), 0.0)
+    open_ = np.maximum(points.weights - np.bincount(column, kept, m), 0.0)
+    amount = float(min(left.sum(), open_.sum()))  # equal, but for rounding of a sixteenth of each
+    x, y = points.source + points.shift, points.atoms
+    spread = left @ (x**2).sum(axis=1) + open_ @ (y**2).sum(axis=1)
+    rest = float(spread - 2 * (left @ x) @ (open_ @ y) / amount)
+    return cost, float(kept @ squares) + 1.25 * rest
 
 
 def _shrink(allowed: Array, place: np.ndarray, mass: Array) -> Array:
@@ -180,7 +176,9 @@ def _shrink(allowed: Array, place: np.ndarray, mass: Array) -> Array:
 def _semidiscrete(problem: Problem, proposal: Proposal, points: int | None) -> Bounds:
     sketch, scale = problem.sketch, problem.scale
     dual, loss, error, details = _correlation(sketch, proposal, points)
-    rounding = sketch.unit * sketch.error + 8 * EPSILON * scale
+    v = anchored(np.asarray(proposal.potential, dtype=float), sketch.weights)
+    cancelled = 16 * EPSILON * float(sketch.weights @ np.abs(v))
+    rounding = sketch.unit * (sketch.error + cancelled) + 8 * EPSILON * scale
     rho = sketch.unit * dual
     reach = sketch.unit * error * coverage_factor(REPLICATES)
     lost = sketch.unit * loss
@@ -213,7 +211,7 @@ def _correlation(
 ) -> tuple[float, float, float, dict[str, Any]]:
     """Dual value, loss of a coupling, standard error and details, in units of the sketch."""
     atoms, weights = sketch.atoms, sketch.weights
-    v = _numbers("potential", proposal.potential, (len(weights),))
+    v = anchored(_numbers("potential", proposal.potential, (len(weights),)), weights)
     if sketch.dim == 0:
         return 0.0, 0.0, 0.0, {}
     if sketch.dim == 1:
@@ -221,7 +219,7 @@ def _correlation(
         constant = line_constant(atoms[:, 0], weights)  # of the quantile coupling
         return dual, dual - constant, 0.0, {}
     closed = simplex_correlation(atoms, weights)
-    if closed is not None and np.ptp(v) == 0:
+    if closed is not None and not v.any():
         return closed, 0.0, 0.0, {}
     dual, loss, error = correlation_bounds(atoms[None], weights, v[None], points=points)
     return float(dual[0]), float(loss[0]), float(error[0]), {"correlation": float(dual[0])}

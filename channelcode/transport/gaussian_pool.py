@@ -9,7 +9,7 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.measures import DiscreteMeasure, GaussianPool, ScaledPool
 from channelcode.transport.canonical import scale_of, span_atoms
-from channelcode.transport.certify import correlation_bounds, simplex_correlation
+from channelcode.transport.certify import anchored, correlation_bounds, simplex_correlation
 from channelcode.transport.monotone import line_constant
 from channelcode.transport.problem import Problem
 from channelcode.transport.rules import REPLICATES, coverage_factor
@@ -69,12 +69,13 @@ def _correlations(covariance: Array, target: Reduced, *, ordered: bool) -> Corre
         potentials, _ = space.space_potentials(atoms, weights)
     else:
         potentials, _ = quasi_potentials(atoms, weights, QuasiMonteCarlo())
+    potentials = np.ascontiguousarray(anchored(potentials, weights))
     dual, loss, deviation = correlation_bounds(atoms, weights, potentials, exact=True)
     value = dual - np.where(deviation > 0, 0.5, 1.0) * loss
     trace = np.sqrt(np.maximum(np.trace(scaled, axis1=1, axis2=2), 0.0))
     rounding = target.deviation * (error + (target.lost + 4 * EPSILON) * trace)
     outer = inner * scale * target.unit
-    slack = rounding * scale * target.unit
+    slack = rounding * scale * target.unit + 16 * EPSILON * outer * (np.abs(potentials) @ weights)
     reach = coverage_factor(REPLICATES) * deviation * outer
     above = (dual - value) * outer + slack + reach
     below = (value - (dual - loss)) * outer + slack + reach

@@ -110,19 +110,27 @@ def monotone_plan(a: Array, b: Array) -> MonotonePlan:
     return MonotonePlan(row[kept], column[kept], mass[kept])
 
 
-def monotone_potential(x: Array, y: Array, plan: MonotonePlan) -> Array:
+def monotone_potential(x: Array, y: Array, plan: MonotonePlan, heaviest: int) -> Array:
     """g `(m,)` with `max_i (x_i y_j - f_i)` attained on the plan: the potential of sorted atoms.
 
     Between atoms j and j + 1 the boundary lies at the first point of the plan that j + 1 takes:
-    `g_{j+1} - g_j = x (y_{j+1} - y_j)`.
+    `g_{j+1} - g_j = x (y_{j+1} - y_j)`; zero at the heaviest atom.
     """
     first = np.full(len(y), -1)
     # The first row of each column, from the back so that the least one stays.
     first[plan.column[::-1]] = plan.row[::-1]
     # A column without mass sits where the next one with mass begins.
     following = np.minimum.accumulate(np.where(first < 0, len(x) - 1, first)[::-1])[::-1]
-    steps = x[following[1:]] * np.diff(y)
-    return np.concatenate(([0.0], np.cumsum(steps)))
+    return steps_from(heaviest, x[following[1:]] * np.diff(y))
+
+
+def steps_from(place: int, steps: Array) -> Array:
+    """Values with the given `steps (m - 1,)` from one to the next, zero at `place`.
+
+    Atoms far away may have huge potentials: counted from the heaviest atom, they do not blur it.
+    """
+    below = -np.cumsum(steps[:place][::-1])[::-1]
+    return np.concatenate((below, [0.0], np.cumsum(steps[place:])))
 
 
 def correlation_bound(atoms: Array, weights: Array, v: Array) -> float:

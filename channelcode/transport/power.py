@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import logsumexp
 
-from channelcode._validation import number
+from channelcode._validation import Array, number
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Gaussian, Measure
-from channelcode.transport.monotone import monotone_plan, normal_cuts, normal_density
+from channelcode.transport.monotone import (
+    monotone_plan,
+    normal_cuts,
+    normal_density,
+    normal_mass,
+)
 
 TAIL = 39.0  # the normal density underflows beyond
+HIGHEST = 1e6  # order: W_p of a Gaussian grows without bound with it
 NODES = 40  # Gauss-Legendre nodes on each piece of at most one deviation
 
 
@@ -27,6 +33,8 @@ def wasserstein_line(mu: Measure, nu: Measure, *, p: float = 2.0) -> float:
     order = number("p", p)
     if order < 1:
         raise InvalidArgument("p", "must be at least 1", p)
+    if order > HIGHEST:
+        raise InvalidArgument("p", f"must be at most {HIGHEST:g}", p)
     for name, law in (("mu", mu), ("nu", nu)):
         if not isinstance(law, DiscreteMeasure | Gaussian):
             raise InvalidArgument(name, "must be a discrete, empirical or Gaussian law", law)
@@ -58,49 +66,46 @@ def _gaussian(mu: Gaussian, nu: DiscreteMeasure, order: float) -> float:
     deviation = mu.covariance**0.5
     if deviation == 0:
         return _discrete(DiscreteMeasure([mu.mean], [1.0]), nu, order)
-    sort = np.argsort(nu.atoms, kind="stable")
-    offsets = (nu.atoms[sort] - mu.mean) / deviation  # where the integrand has its kink
-    cuts = np.concatenate(([-TAIL], np.clip(normal_cuts(nu.weights[sort]), -TAIL, TAIL), [TAIL]))
-    total = 0.0
+    heavy = nu.weights > 0
+    atoms, weights = nu.atoms[heavy], nu.weights[heavy]
+    sort = np.argsort(atoms, kind="stable")
+    offsets = (atoms[sort] - mu.mean) / deviation  # where the integrand has its kink
+    tail = TAIL + np.sqrt(order)  # the integrand z^p phi(z) is largest at sqrt(p)
+    cuts = np.concatenate(([-tail], np.clip(normal_cuts(weights[sort]), -tail, tail), [tail]))
+    terms = [np.array([-np.inf])]
     for left, right, kink in zip(cuts[:-1], cuts[1:], offsets):
-        if right <= left:
-            continue
         middle = float(np.clip(kink, left, right))
         for a, b in ((left, middle), (middle, right)):
-            total += _piece(a, b, float(kink), order)
-    return deviation * total ** (1 / order)
+            if a < b:
+                terms.append(_piece(a, b, float(kink), order))
+    # In logarithms: at p = 200 the powers themselves leave the range of numbers.
+    return deviation * float(np.exp(logsumexp(np.concatenate(terms)) / order))
 
 
-def _piece(a: float, b: float, kink: float, order: float) -> float:
-    """int_a^b |z - c|^p phi(z) dz for an interval on one side of c."""
-    if b <= a:
-        return 0.0
+def _piece(a: float, b: float, kink: float, order: float) -> Array:
+    """Logarithms of terms that sum to int_a^b |z - c|^p phi(z) dz, an interval on one side of c."""
     sign = 1.0 if b > kink else -1.0
-    edges = np.array([a, b])
-    mass = _mass(a, b)
-    first = float(-np.diff(normal_density(edges))[0])
     if order == 1:
-        return max(sign * (first - kink * mass), 0.0)
+        first = float(-np.diff(normal_density(np.array([a, b])))[0])
+        mass = float(normal_mass(np.array(a), np.array(b)))
+        return _logarithm(np.array([max(sign * (first - kink * mass), 0.0)]))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     panels = np.linspace(a, b, int(np.ceil(b - a)) + 1)
     half = 0.5 * np.diff(panels)[:, None]
     z = panels[:-1, None] + half * (1 + nodes)
-    distance = np.abs(z - kink)
-    if a == kink or b == kink:
+    share, distance = half * weights, np.abs(z - kink)
+    if kink in (a, b):
         # |z - c|^p has a branch point at c: u^4 = |z - c| / length smooths the first panel.
         near = 0 if a == kink else -1
         length = 2 * half[near, 0]
         u = 0.5 * (1 + nodes)
-        inner = length * u**4
-        z_near = kink + sign * inner
-        total = (weights * 0.5 * 4 * u**3 * length) @ (inner**order * normal_density(z_near))
-        keep = np.arange(len(half)) != (near % len(half))
-        half, z, distance = half[keep], z[keep], distance[keep]
-    else:
-        total = 0.0
-    return float(total + ((half * weights) * distance**order * normal_density(z)).sum())
+        distance[near] = length * u**4
+        z[near] = kink + sign * distance[near]
+        share[near] = weights * 0.5 * 4 * u**3 * length
+    density = -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
+    return (_logarithm(share) + order * _logarithm(distance) + density).ravel()
 
 
-def _mass(a: float, b: float) -> float:
-    """Phi(b) - Phi(a) from the nearer tail."""
-    return float(ndtr(-a) - ndtr(-b)) if a > 0 else float(ndtr(b) - ndtr(a))
+def _logarithm(values: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(values)

@@ -37,7 +37,7 @@ class EarthMover:
         v = 0.5 * ((points.atoms**2).sum(axis=1) - np.asarray(log["v"]))
         return Proposal(
             "discrete, network simplex (POT)",
-            potential=v - v.min(),
+            potential=v - v[np.argmax(points.weights)],
             plan=(row, column, plan[row, column]),
             exhausted=log.get("warning") is not None,
         )

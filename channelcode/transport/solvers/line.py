@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from channelcode.transport.monotone import monotone_plan, monotone_potential, normal_cuts
+from channelcode.transport.monotone import (
+    monotone_plan,
+    monotone_potential,
+    normal_cuts,
+    steps_from,
+)
 from channelcode.transport.problem import Points, Problem, Proposal, Sketch, refuse
 
 FARTHEST = 40.0  # deviations: beyond, the mass underflows and any finite potential will do
@@ -34,7 +39,7 @@ def _quantiles(sketch: Sketch) -> Proposal:
     atoms, weights = sketch.atoms[order, 0], sketch.weights[order]
     cuts = np.clip(normal_cuts(weights), -FARTHEST, FARTHEST)
     potential = np.empty(len(atoms))
-    potential[order] = np.concatenate(([0.0], np.cumsum(np.diff(atoms) * cuts)))
+    potential[order] = steps_from(int(np.argmax(weights)), np.diff(atoms) * cuts)
     return Proposal(method, potential=potential, steps=1)
 
 
@@ -44,7 +49,8 @@ def _sorted(points: Points) -> Proposal:
     first, second = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
     plan = monotone_plan(points.masses[first], points.weights[second])
     potential = np.empty(len(y))
-    potential[second] = monotone_potential(x[first], y[second], plan)
+    heaviest = int(np.argmax(points.weights[second]))
+    potential[second] = monotone_potential(x[first], y[second], plan, heaviest)
     entries = first[plan.row], second[plan.column], plan.mass
     return Proposal("line, sorted quantiles", potential=potential, plan=entries, steps=1)
 

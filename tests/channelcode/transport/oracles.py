@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import ot
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 from channelcode.measures import DiscreteMeasure, Gaussian
 
@@ -78,3 +78,22 @@ def line_squared_exactly(mu: DiscreteMeasure, nu: DiscreteMeasure) -> Fraction:
             j += 1
             second = right[j][1] if j < len(right) else Fraction(0)
     return total
+
+
+def plane_correlation(factor: np.ndarray, nu: DiscreteMeasure) -> float:
+    """min_v E max_j(<F Z, y_j> - v_j) + w'v by a dense rule and a general minimiser."""
+    grid = np.linspace(-6.5, 6.5, 181)
+    z = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    density = np.exp(-0.5 * (z**2).sum(axis=1))
+    density /= density.sum()
+    scores = z @ factor.T @ (nu.points - nu.mean).T
+
+    def dual(v: np.ndarray) -> tuple[float, np.ndarray]:
+        levels = scores - v
+        best = levels.argmax(axis=1)
+        mass = np.bincount(best, density, len(v))
+        return float(density @ levels.max(axis=1) + nu.weights @ v), nu.weights - mass
+
+    start = np.zeros(len(nu))
+    found = optimize.minimize(dual, start, jac=True, method="BFGS", options={"gtol": 1e-4})
+    return float(found.fun)

@@ -10,11 +10,10 @@ import ot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from channelcode.errors import InvalidArgument
-from channelcode.measures import (
-    Gaussian,
-)
+from channelcode.measures import DiscreteMeasure, Gaussian
 from channelcode.transport import (
     wasserstein_line,
 )
@@ -62,3 +61,18 @@ def test_two_gaussians_on_the_line(p):
 def test_orders_below_one_are_refused(p):
     with pytest.raises(InvalidArgument):
         wasserstein_line(Gaussian(0.0, 1.0), Gaussian(0.0, 1.0), p=p)
+
+
+@pytest.mark.parametrize("p", [2.0, 20.0, 200.0, 1000.0])
+def test_high_orders_are_numbers(p):
+    """p = 200 used to be NaN. E|Z|^p = 2^(p/2) Gamma((p+1)/2) / sqrt(pi)."""
+    log_moment = 0.5 * p * np.log(2) + gammaln(0.5 * (p + 1)) - 0.5 * np.log(np.pi)
+    one = DiscreteMeasure([3.0], [1.0])
+    assert wasserstein_line(Gaussian(3.0, 4.0), one, p=p) == pytest.approx(
+        2 * np.exp(log_moment / p), rel=1e-12
+    )
+    for unit in (2.0**-200, 2.0**200):
+        far = DiscreteMeasure([-1.0 * unit, 2.0 * unit], [0.3, 0.7])
+        near = DiscreteMeasure([-1.0, 2.0], [0.3, 0.7])
+        scaled = wasserstein_line(Gaussian(0.0, unit**2), far, p=p)
+        assert scaled == pytest.approx(unit * wasserstein_line(Gaussian(0.0, 1.0), near, p=p))

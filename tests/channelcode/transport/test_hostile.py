@@ -1,0 +1,245 @@
+"""Hostile input on purpose: every solver in any unit, and against independent answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channelcode import (
+    DiscreteMeasure,
+    Empirical,
+    EmpiricalPool,
+    FullPool,
+    Gaussian,
+    Measure,
+    NotConverged,
+    dual_bound,
+    nearest,
+    w2,
+    w2_squared,
+)
+from channelcode.transport import (
+    Bures,
+    EarthMover,
+    Line,
+    Median,
+    Plane,
+    QuasiMonteCarlo,
+    SemiDual,
+    Simplex,
+    Solver,
+    Space,
+)
+from tests.channelcode.transport.hostile import discrete_laws, exponents, gaussian_laws
+from tests.channelcode.transport.oracles import emd_squared, plane_correlation
+
+RNG = np.random.default_rng(3)
+
+
+def some(m: int, dim: int) -> DiscreteMeasure:
+    return DiscreteMeasure(RNG.standard_normal((m, dim)), RNG.dirichlet(np.full(m, 2.0)))
+
+
+def gaussian(dim: int) -> Gaussian:
+    factor = RNG.standard_normal((dim, dim))
+    return Gaussian(RNG.standard_normal(dim), factor @ factor.T)
+
+
+CASES: list[tuple[Solver, Measure, Measure]] = [
+    (Line(), gaussian(1), some(4, 1)),
+    (Line(), Empirical(RNG.standard_normal(20)), some(5, 1)),
+    (Line(), gaussian(3), some(2, 3)),
+    (Median(), Empirical(RNG.standard_normal(9)), DiscreteMeasure.symmetric(0.7)),
+    (Bures(), gaussian(3), gaussian(3)),
+    (Plane(), gaussian(2), some(5, 2)),
+    (Plane(), gaussian(4), some(3, 4)),
+    (Simplex(), Gaussian(np.ones(4), 2 * np.eye(4)), DiscreteMeasure.uniform(np.eye(4))),
+    (Space(), gaussian(3), some(5, 3)),
+    (QuasiMonteCarlo(), gaussian(4), some(6, 4)),
+    (SemiDual(), Empirical(RNG.standard_normal((40, 3))), some(5, 3)),
+    (EarthMover(), Empirical(RNG.standard_normal((30, 2))), some(9, 2)),
+]
+
+
+def scaled(law: Measure, unit: float) -> Measure:
+    if isinstance(law, Gaussian):
+        return Gaussian(np.asarray(law.mean) * unit, np.asarray(law.covariance) * unit**2)
+    if isinstance(law, DiscreteMeasure):
+        return DiscreteMeasure(law.points * unit, law.weights)
+    raise TypeError(law)
+
+
+@pytest.mark.parametrize(
+    ("solver", "mu", "nu"), CASES, ids=lambda x: type(x).__name__ if hasattr(x, "propose") else ""
+)
+@settings(max_examples=6)
+@given(power=exponents)
+def test_units_do_not_matter(solver, mu, nu, power):
+    """Times 2^k, |k| <= 400: the same value, bounds, status and number of steps."""
+    unit = 2.0**power
+    plain, other = w2(mu, nu, solver=solver), w2(scaled(mu, unit), scaled(nu, unit), solver=solver)
+    # The same numbers but for the last bits, which the weights' normalisation and BLAS may change.
+    for name in ("squared", "lower", "upper"):
+        expected = getattr(plain, name) * unit**2
+        assert getattr(other, name) == pytest.approx(expected, rel=1e-9)
+    assert other.squared == pytest.approx(plain.squared * unit**2, rel=1e-12)
+    assert other.status is plain.status
+    assert other.stats.steps == plain.stats.steps
+
+
+@settings(max_examples=4)
+@given(power=exponents)
+def test_units_do_not_matter_to_pools(power):
+    unit, rng = 2.0**power, np.random.default_rng(0)
+    factors = rng.standard_normal((20, 3, 3))
+    covariance, mean = factors @ factors.transpose(0, 2, 1), rng.standard_normal((20, 3))
+    draws = rng.standard_normal((20, 30, 2))
+    for nu in (some(4, 3), some(3, 3)):
+        plain, other = FullPool(mean, covariance), FullPool(unit * mean, unit**2 * covariance)
+        target = scaled(nu, unit)
+        expected = unit**2 * w2_squared(plain, nu)
+        np.testing.assert_allclose(w2_squared(other, target), expected, rtol=1e-12)
+        assert nearest(other, target).index == nearest(plain, nu).index
+    nu = some(4, 2)
+    plain, other = EmpiricalPool(draws), EmpiricalPool(unit * draws)
+    expected = unit**2 * w2_squared(plain, nu)
+    np.testing.assert_allclose(w2_squared(other, scaled(nu, unit)), expected, rtol=1e-12)
+
+
+@settings(max_examples=60)
+@given(data=st.data(), dim=st.integers(2, 3))
+def test_hostile_discrete_laws(data, dim):
+    """Bounds hold; where masses of 1e-14 and less decide, a solve may say that it gave up."""
+    mu, nu = data.draw(discrete_laws(dim)), data.draw(discrete_laws(dim))
+    result = w2(mu, nu, throw=False)
+    shift = mu.mean - nu.mean
+    scale = shift @ shift + np.trace(mu.covariance) + np.trace(nu.covariance)
+    assert result.lower <= result.upper
+    if result.status.ok:
+        # POT itself moves masses below 1e-15 only roughly: atoms lighter than that are left out.
+        light = min(w for law in (mu, nu) for w in law.weights if w > 0) < 1e-8
+        assert light or result.squared == pytest.approx(emd_squared(mu, nu), abs=1e-9 * scale)
+
+
+@settings(max_examples=60)
+@given(law=gaussian_laws(2), nu=discrete_laws(2))
+def test_hostile_planes(law, nu):
+    """Bounds hold for any shape and any atoms; in rare cases they stay an interval."""
+    result = w2(law, nu, throw=False)
+    shift = law.mean - nu.mean
+    scale = shift @ shift + np.trace(law.covariance) + np.trace(nu.covariance)
+    assert 0 <= result.lower <= result.squared <= result.upper
+    assert result.potentials.target is not None
+    # Any dual vector, this one too, stays below the truth: far light atoms used to lift it.
+    assert dual_bound(law, nu, result.potentials.target).squared <= result.upper + 1e-15 * scale
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-8, 1e-10, 1e-11, 1e-12, 1e-14])
+def test_two_atoms_that_nearly_coincide(gap):
+    """Errors over scale used to be 1.4e-9 at 1e-8, 2.7e-7 at 1e-10, 2.5e-6 at 1e-12."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        atoms, weights = rng.standard_normal((4, 2)), rng.dirichlet(np.ones(5))
+        step = rng.standard_normal(2) * gap
+        nu = DiscreteMeasure(np.concatenate((atoms, [atoms[0] + step])), weights)
+        merged = DiscreteMeasure(atoms, [weights[0] + weights[4], *weights[1:4]])
+        law = Gaussian([0.2, -0.1], [[1.0, 0.3], [0.3, 0.5]])
+        result = w2(law, nu)
+        assert result.gap <= 1e-12
+        # Moving a mass w over the distance g changes W2^2 by at most 2 sqrt(w) g W2 + w g^2.
+        moved = 2 * np.linalg.norm(step) * (1 + result.distance)
+        assert abs(result.squared - w2(law, merged).squared) <= moved + 1e-13
+
+
+def test_weights_decide_the_rank():
+    """Three atoms of a triangle and one of weight 1e-30 at 1e14 were solved on the line."""
+    triangle = np.array([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
+    law = Gaussian([0.0, 0.0], [[1.0, 0.2], [0.2, 0.6]])
+    far = DiscreteMeasure(np.concatenate((triangle, [[1e14, 0.0]])), [0.3, 0.3, 0.4, 1e-30])
+    plain = DiscreteMeasure(triangle, [0.3, 0.3, 0.4])
+    # The far atom adds its own second moment, 1e-30 * 1e28, and a correlation of 1e-15.
+    assert w2(law, far).squared == pytest.approx(w2(law, plain).squared + 0.01, abs=1e-12)
+
+
+def test_tiny_atoms_are_numbers():
+    triangle = np.array([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
+    law = Gaussian([0.0, 0.0], np.eye(2))
+    assert w2(law, DiscreteMeasure.uniform(1e-170 * triangle)).squared == pytest.approx(2.0)
+    still = Gaussian([0.0, 0.0], np.zeros((2, 2)))
+    vanishing = w2(still, DiscreteMeasure.uniform(1e-170 * triangle))
+    assert vanishing.squared == 0.0  # 1e-340 is no number
+    assert vanishing.upper > 0
+
+
+def test_median_far_from_zero():
+    """The formula of Prop. 3.2 cancelled to 0 here."""
+    mu = Empirical([-1e6, 1e6 + 1e-3])
+    squared = w2(mu, DiscreteMeasure.symmetric(1e6)).squared
+    assert squared == pytest.approx(0.5 * ((1e6 + 1e-3) - 1e6) ** 2, rel=1e-12)
+
+
+def test_dual_bounds_with_far_light_atoms():
+    """Used to lie above the truth by 7e-7 of the scale."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        atoms = np.concatenate((rng.standard_normal((4, 2)), 1e6 * rng.standard_normal((2, 2))))
+        nu = DiscreteMeasure(atoms, [0.2, 0.3, 0.3, 0.2 - 2e-12, 1e-12, 1e-12])
+        for mu in (Gaussian([0.3, 0.0], np.eye(2)), Empirical(rng.standard_normal((30, 2)))):
+            result = w2(mu, nu)
+            assert result.potentials.target is not None
+            for noise in (0.0, 1e-6, 1e-2):
+                p = result.potentials.target * (1 + noise * rng.standard_normal(6))
+                assert dual_bound(mu, nu, p).squared <= result.upper
+
+
+@pytest.mark.parametrize("deviations", [(1.0, 1e-3, 1e-6), (1.0, 1e-5, 1e-5), (30.0, 1.0, 1e-2)])
+def test_products_in_space_split(deviations):
+    """R^3 products with such deviations raised `NotConverged` in 7 of 20."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        share = rng.uniform(0.2, 0.8, 3)
+        sides = [DiscreteMeasure(rng.standard_normal(2), [w, 1 - w]) for w in share]
+        grid = np.stack(np.meshgrid(*(s.atoms for s in sides), indexing="ij"), -1).reshape(-1, 3)
+        mass = np.einsum("i,j,k->ijk", *(s.weights for s in sides)).ravel()
+        law = Gaussian(np.zeros(3), np.diag(np.square(deviations)))
+        lines = zip(deviations, sides, strict=True)
+        exact = sum(w2(Gaussian(0.0, d**2), side).squared for d, side in lines)
+        result = w2(law, DiscreteMeasure(grid, mass))
+        assert result.squared == pytest.approx(exact, rel=1e-9)
+        assert result.lower <= exact <= result.upper
+
+
+@pytest.mark.parametrize("m", [12, pytest.param(20, marks=pytest.mark.slow)])
+def test_large_planar_pools_with_many_atoms(m):
+    """One in five raised `NotConverged` for a node of the table, which is no candidate."""
+    rng = np.random.default_rng(m)
+    nu = DiscreteMeasure(rng.standard_normal((m, 2)), rng.dirichlet(np.full(m, 0.5)))
+    factors = rng.standard_normal((10_000, 2, 2))
+    pool = FullPool(np.zeros((10_000, 2)), factors @ factors.transpose(0, 2, 1))
+    squared = w2_squared(pool, nu)
+    for c in rng.integers(0, len(pool), 5):
+        assert squared[c] == pytest.approx(w2(pool[int(c)], nu).squared, rel=1e-6)
+
+
+@settings(max_examples=4)
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(3, 5))
+def test_the_plane_against_a_dense_quadrature(seed, m):
+    rng = np.random.default_rng(seed)
+    nu = DiscreteMeasure(rng.standard_normal((m, 2)), rng.dirichlet(np.full(m, 2.0)))
+    factor = rng.standard_normal((2, 2))
+    law = Gaussian([0.0, 0.0], factor @ factor.T)
+    rho = plane_correlation(factor, nu)
+    total = np.trace(law.covariance) + nu.second_moment
+    # The oracle's rule errs by its step squared, 5e-3, at the few points near an edge.
+    scale = np.sqrt(np.trace(law.covariance) * nu.second_moment)
+    assert w2(law, nu).squared == pytest.approx(total - 2 * rho, abs=2e-4 * scale)
+
+
+def test_giving_up_says_so():
+    """A solver that cannot, on laws it takes, is `NotConverged` and not a number."""
+    rng = np.random.default_rng(0)
+    mu, nu = Empirical(rng.standard_normal((80, 2))), Empirical(rng.standard_normal((70, 2)))
+    with pytest.raises(NotConverged):
+        w2(mu, nu, solver=EarthMover(max_steps=2))
