@@ -16,6 +16,7 @@ from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
 
+MODERATE = 1e70  # a form between its inverse and this can be squared, inverted and multiplied
 PIECE_ENTRIES = 1 << 14  # an eighth of a mebibyte: a piece stays in the cache while it is made
 RANK_RTOL = 1e-10  # eigenvalues this far below the largest are the direction a softmax ignores
 
@@ -61,12 +62,22 @@ def kept_shares(
     watched = None if forms is None else forms.watch(targets)
     if forms is None or cross is None or watched is None:
         return None
-    own, other = _inverse(forms.leverage), _inverse(watched.leverage)
-    if weights is None:
-        return _kept_pieces(cross, own, other, candidates)
-    share = np.einsum("nt,nt,t->n", cross, cross, other * weights) * own
+    own, other = forms.leverage, watched.leverage
+    if weights is None or not (_moderate(own) and _moderate(other)):
+        pieces = _kept_pieces(cross, own, other, candidates)
+        if weights is None:
+            return pieces
+        return ((part, np.minimum(share @ weights, 1.0)[:, None]) for part, share in pieces)
+    with np.errstate(divide="ignore"):
+        here, there = (np.where(form > 0, 1.0 / form, 0.0) for form in (own, other))
+    share = np.einsum("nt,nt,t->n", cross, cross, there * weights) * here
     np.minimum(share, 1.0, out=share)
     return iter([(slice(None), share[:, None] if candidates is None else share[candidates, None])])
+
+
+def _moderate(form: Array) -> bool:
+    """Whether squares and inverses of these values, where they are not zero, are in range."""
+    return not (((form > 0) & (form < 1.0 / MODERATE)) | (form > MODERATE)).any()
 
 
 def _kept_pieces(
@@ -76,17 +87,13 @@ def _kept_pieces(
     count = max(1, PIECE_ENTRIES // cross.shape[1])
     for start in range(0, len(rows), count):
         part = slice(start, min(start + count, len(rows)))
-        share = cross[rows[part]]
-        share *= share
-        share *= own[rows[part], None]
-        share *= other
-        yield part, np.minimum(share, 1.0, out=share)
+        yield part, _shares(cross[rows[part]], own[rows[part]], other)
 
 
-def _inverse(form: Array) -> Array:
-    """1 / form, and zero where the form is zero: what does not vary shares nothing."""
+def _inverse_root(form: Array) -> Array:
+    """1 / sqrt(form), and zero where the form is zero: what does not vary shares nothing."""
     with np.errstate(divide="ignore"):
-        return np.where(form > 0, 1.0 / form, 0.0)
+        return np.where(form > 0, 1.0 / np.sqrt(form), 0.0)
 
 
 def _design(belief: Belief, features: Any) -> Array:
@@ -97,11 +104,14 @@ def _design(belief: Belief, features: Any) -> Array:
 
 
 def _shares(cross: Any, own: Any, other: Any) -> Array:
-    """cross^2 / (own other), `(n, t)`, at most one by Cauchy and Schwarz up to rounding."""
+    """cross^2 / (own other), `(n, t)`, at most one by Cauchy and Schwarz up to rounding.
+
+    Divided before it is squared, so that forms of any size stay within range.
+    """
     share = np.array(cross, dtype=np.float64)
+    share *= _inverse_root(np.asarray(own, dtype=np.float64))[:, None]
+    share *= _inverse_root(np.asarray(other, dtype=np.float64))
     share *= share
-    share *= _inverse(np.asarray(own, dtype=np.float64))[:, None]
-    share *= _inverse(np.asarray(other, dtype=np.float64))
     return np.minimum(share, 1.0, out=share)
 
 
@@ -132,6 +142,6 @@ def _pair_share(posterior: Posterior, here: Array, there: Array, view: View) -> 
         rows = np.flatnonzero((pairs[:, 0] == first) & (pairs[:, 1] == second))
         difference = white[:, first] - white[:, second]
         along = np.einsum("nq,tqd->ntd", here[rows], difference, optimize=True)
+        along *= _inverse_root(variance[rows])[:, None, None]
         share[rows] = np.einsum("ntd,ntd->nt", along, along)
-    share *= _inverse(variance)[:, None]
     return np.minimum(share, 1.0, out=share)

@@ -131,9 +131,14 @@ def match(channel: Channel, laws: Pool, power: float, *, solver: Any = None) -> 
     """The laws of a pool beside the target at the budget `power`, for any channel."""
     if solver is None and has_two_atoms(channel, laws):
         return two_atom_match(channel, laws, power)  # type: ignore[arg-type]
+    target = target_input(channel, power, solver=solver).input
+    return replace(beside(target, laws), channel=channel, power=power)
+
+
+def beside(target: DiscreteMeasure, laws: Pool) -> Match:
+    """The laws of a pool beside any target: `W2^2 = |m - m_T|^2 + W2^2(p - m, T - m_T)`."""
     from channelcode.transport import w2_squared
 
-    target = target_input(channel, power, solver=solver).input
     own = target.second_moment
     # W2^2 of small laws to a far target is nearly the target's power: shrink it, so that the
     # correlation is not a difference of two large numbers; it is proportional to the target.
@@ -146,7 +151,8 @@ def match(channel: Channel, laws: Pool, power: float, *, solver: Any = None) -> 
     correlation = 0.5 * (apart - w2_squared(laws, near))
     centre = power_of_mean(laws) - 2.0 * along(laws, target)
     spread = variance - 2.0 * shrink * correlation
-    return Match(channel, laws, power, centre, spread, own, float(np.sum(np.square(target.mean))))
+    offset = float(np.sum(np.square(target.mean)))
+    return Match(None, laws, None, centre, spread, own, offset)
 
 
 def power_of_mean(laws: Pool) -> Array:
@@ -164,15 +170,3 @@ def exploitation(laws: Pool, target: DiscreteMeasure) -> Array:
     """`|m_x - m_T|^2`, the part of W2^2 that the means decide, `(n,)`."""
     shift = laws.mean - target.mean
     return shift**2 if shift.ndim == 1 else np.einsum("nk,nk->n", shift, shift)
-
-
-def decompose(laws: Pool, target: DiscreteMeasure) -> tuple[Array, Array]:
-    """Exploitation and exploration, `(n,)` each; their sum is W2^2 of each law to the target.
-
-    `W2^2(p, T) = |m - m_T|^2 + W2^2(p - m, T - m_T)` for any two laws (theory of transport).
-    """
-    from channelcode.transport import w2_squared
-
-    first = exploitation(laws, target)
-    # W2^2 >= |m - m_T|^2: what falls below is the rounding of the difference
-    return first, np.maximum(w2_squared(laws, target) - first, 0.0)

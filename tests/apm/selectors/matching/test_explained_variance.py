@@ -8,7 +8,7 @@ import pytest
 from apm.belief import Belief
 from apm.posteriors import Bohning, DiagonalHessian, Laplace, Sampled
 from apm.selectors import AllClasses, ContestedPair
-from apm.selectors.matching.explained_variance import explained_share
+from apm.selectors.matching.explained_variance import explained_share, kept_shares
 from apm.selectors.matching.views import View
 from channelcode.channels import Softmax
 from channelcode.errors import InvalidArgument
@@ -88,3 +88,33 @@ def test_a_full_covariance_without_a_pair_is_refused():
     belief, X = three_classes()
     with pytest.raises(InvalidArgument, match=r"ContestedPair\(\)"):
         explained_share(belief, X, X[:2], AllClasses().view(belief, belief.push(X)))
+
+
+@pytest.mark.parametrize("exponent", [-400, -100, 0, 100, 400])
+def test_it_has_no_units(exponent, rng):
+    """Shares are the same however large or small the features: no square leaves the range."""
+    X, targets = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    root = rng.normal(size=(3, 3))
+    belief = given_belief(rng.normal(size=3), root @ root.T)
+    plain = explained_share(belief, X, targets, view_of(belief, X))
+    scale = 2.0**exponent
+    found = explained_share(belief, scale * X, scale * targets, view_of(belief, scale * X))
+    np.testing.assert_allclose(found, plain, rtol=1e-9)
+    assert plain.max() > 0.1
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("exponent", [-300, -100, 0, 3])
+def test_kept_shares_are_the_shares_at_any_scale(exponent, pooled, rng):
+    X = 2.0**exponent * rng.normal(size=(12, 3))
+    belief = Belief(Bohning(3, 1.0, classes=range(3)).fit(X[:6], np.arange(6) % 3)).keeping(X)
+    targets = X[:4] + 0.0
+    weights = np.full(4, 0.25) if pooled else None
+    pieces = kept_shares(belief, X, None, targets, weights)
+    assert pieces is not None
+    found = np.concatenate([share for _, share in pieces])
+    expected = explained_share(belief, X, targets, view_of(belief, X))
+    assert expected.max() > 0.1
+    if pooled:
+        expected = expected.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -14,7 +14,7 @@ from apm.belief import Belief
 from apm.posteriors import Laplace, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
 from apm.selectors import APM, APMExploit, APMExplore
-from apm.selectors.matching.target import decompose, paper_utility, target_input, two_atom_constant
+from apm.selectors.matching.target import beside, paper_utility, target_input, two_atom_constant
 from channelcode.capacity.solvers.continuous import Continuous
 from channelcode.channels import Link, Logistic, Probit, Softmax
 from channelcode.measures import DiscreteMeasure, FullPool, ScalarPool
@@ -151,7 +151,8 @@ def test_the_two_terms_add_up(seed, power, generic):
 def test_the_terms_of_an_asymmetric_target(rng):
     laws = ScalarPool(rng.normal(size=5), rng.uniform(0.1, 4.0, size=5))
     target = DiscreteMeasure([-1.0, 0.5, 4.0], [0.5, 0.3, 0.2])
-    exploit, explore = decompose(laws, target)
+    found = beside(target, laws)
+    exploit, explore = found.exploitation, found.exploration
     np.testing.assert_allclose(exploit, (laws.mean - target.mean) ** 2, rtol=1e-12)
     centred = ScalarPool(np.zeros(5), laws.variance)
     moved = DiscreteMeasure(target.atoms - target.mean, target.weights)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from apm.selectors.matching.target import (
-    decompose,
+    beside,
     exploitation,
     has_two_atoms,
     paper_utility,
@@ -66,11 +66,12 @@ def test_terms_add_up_and_a_shift_of_the_law_moves_the_first_alone(dim, rng):
             FullPool(np.array([mean]), (root @ root.T)[None]) for mean in (np.ones(3), 1 + step)
         )
         target = DiscreteMeasure(rng.normal(size=(4, 3)), np.full(4, 0.25))
-    first, second = decompose(laws, target)
+    found, later = beside(target, laws), beside(target, moved)
+    first, second = found.exploitation, found.exploration
     np.testing.assert_allclose(first + second, w2_squared(laws, target), rtol=1e-9)
     np.testing.assert_allclose(first, exploitation(laws, target))
     assert first[0] == pytest.approx(np.sum((laws.mean[0] - target.mean) ** 2))
-    after, same = decompose(moved, target)
+    after, same = later.exploitation, later.exploration
     # in R^k the distance is the optimum of a dual, found to about 1e-8
     np.testing.assert_allclose(same, second, rtol=1e-6)
     expected = np.sum((laws.mean[0] + step - target.mean) ** 2)
