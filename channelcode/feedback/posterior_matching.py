@@ -117,6 +117,7 @@ class PosteriorMatching(LetterScheme):
         )
         self._rule = zipper.Rule(tuple(self.weights.tolist()), rows)
         self._ends = tuple(np.cumsum(self.weights)[:-1].tolist())
+        self._outputs = range(self.matrix.shape[1])
         self._two = len(self.weights) == 2 and not isinstance(cuts, Shifted)
 
     # The scheme -------------------------------------------------------------------------------
@@ -133,7 +134,10 @@ class PosteriorMatching(LetterScheme):
         return matching_state(core, 0, count)
 
     def letter(self, state: MatchingState, message: Any) -> int:
-        core = state._core
+        core, count = state._core, state._messages
+        if self._two and core.bits == 0 and type(message) is int and 0 <= message < count:
+            left = core[0]  # the common case without ceremony
+            return 1 if left is None or message >= left[1] else 0
         if state._messages is None:
             lower, upper = _digits(message, core.bits)
         elif core.bits == 0:
@@ -153,9 +157,9 @@ class PosteriorMatching(LetterScheme):
         return piece if self._two else self._layout(state._time)[1][piece]
 
     def update(self, state: MatchingState, output: int) -> MatchingState:
-        place = self._output(output)
-        core = state._core
-        time = state._time + 1
+        core, time = state._core, state._time + 1
+        # the common case without ceremony
+        place = output if type(output) is int and output in self._outputs else self._output(output)
         if self._two:
             after: Zipper | Regions | None = zipper.updated(self._rule, core, place)  # type: ignore[arg-type]
         else:

@@ -9,7 +9,7 @@ mass, however small, underflows: exponents are integers of their own.
 from __future__ import annotations
 
 from math import frexp, ldexp
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 # Lower end, upper end, weight, its exponent, log2 density. Then, over this cell and all below it:
 # sum of the weights, its exponent, greatest density and the ends of the cell that has it. Below.
@@ -21,24 +21,18 @@ NOTHING = float("-inf")  # the log2 density of an interval without mass
 _TINY, _HUGE = 2.0**-200, 2.0**200  # weights outside have their powers of two moved away
 
 
-class Scale(NamedTuple):
-    """What the units of a stack are worth: `factor * 2**exponent`, whose log2 is `log`."""
-
-    factor: float
-    exponent: int
-    log: float
-
-    def times(self, factor: float, log: float) -> Scale:
-        """The scale multiplied by `factor`, whose log2 is `log`."""
-        product = self.factor * factor
-        if _TINY < product < _HUGE:
-            return _make(Scale, (product, self.exponent, self.log + log))
-        mantissa, shift = frexp(product)
-        return Scale(mantissa, self.exponent + shift, self.log + log)
+# What the units of a stack are worth, `factor * 2**exponent`, and the log2 of it. Plain too.
+Scale: TypeAlias = tuple[float, int, float]
+UNIT: Scale = (1.0, 0, 0.0)
 
 
-UNIT = Scale(1.0, 0, 0.0)
-_make = tuple.__new__  # without the detour through keyword arguments
+def scaled(scale: Scale, factor: float, log: float) -> Scale:
+    """The scale multiplied by `factor`, whose log2 is `log`."""
+    product = scale[0] * factor
+    if _TINY < product < _HUGE:
+        return (product, scale[1], scale[2] + log)
+    mantissa, shift = frexp(product)
+    return (mantissa, scale[1] + shift, scale[2] + log)
 
 
 def push(

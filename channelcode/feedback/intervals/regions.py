@@ -25,6 +25,7 @@ from channelcode.feedback.intervals.cells import (
     part,
     push,
     refined,
+    scaled,
     top_mass,
 )
 from channelcode.feedback.intervals.zipper import DULL, FINE, SLACK
@@ -98,7 +99,7 @@ def updated(
     pieces = []
     for place, (piece, (likelihood, log)) in enumerate(zip(regions.pieces, likelihoods)):
         if likelihood > 0.0:
-            scale = piece.scale.times(likelihood / chance, log)
+            scale = scaled(piece.scale, likelihood / chance, log)
             pieces.append(Region(piece.front, piece.back, scale))
         elif ends[place] == ends[place + 1]:
             pieces.append(Region(None, None, UNIT))

@@ -181,7 +181,7 @@ class MatchingState(State, Immutable):
         for stack, scale, top_is_right in self._core.stacks():
             cells = members(stack)
             for cell in reversed(cells) if top_is_right else cells:
-                density = cell[DENSITY] + scale.log - self._core.log_chance
+                density = cell[DENSITY] + scale[2] - self._core.log_chance
                 weight = top_mass(cell, scale)
                 if densities and _same(densities[-1], density):
                     ends[-1] = cell[UPPER]
@@ -201,8 +201,8 @@ class MatchingState(State, Immutable):
         """log2 density, lower and upper end of the densest interval."""
         best = (NOTHING, 0, self._core.size)
         for stack, scale, _ in self._core.stacks():
-            if stack is not None and stack[PEAK] + scale.log > best[0]:
-                best = (stack[PEAK] + scale.log, stack[PEAK_LOWER], stack[PEAK_UPPER])
+            if stack is not None and stack[PEAK] + scale[2] > best[0]:
+                best = (stack[PEAK] + scale[2], stack[PEAK_LOWER], stack[PEAK_UPPER])
         return best[0] - self._core.log_chance, best[1], best[2]
 
     def _cells(self) -> list[tuple[int, float, int]]:

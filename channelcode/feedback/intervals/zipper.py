@@ -6,7 +6,7 @@ again. Only the intervals it passes are touched, however many there are.
 
 from __future__ import annotations
 
-from math import log2
+from math import ldexp, log2
 from typing import NamedTuple
 
 from channelcode.feedback.intervals.cells import (
@@ -23,7 +23,7 @@ from channelcode.feedback.intervals.cells import (
     part,
     push,
     refined,
-    top_mass,
+    scaled,
 )
 
 # A cut stays at an end of an interval while the mass left of it is right to this part of
@@ -94,14 +94,15 @@ def updated(rule: Rule, zipper: Zipper, output: int) -> Zipper | None:
     chance = left_mass * low + right_mass * high
     if not chance > 0.0:
         return None
+    # the masses change by the same factor as the scales: no sum has to be read again
     if low > 0.0:
-        left_scale = left_scale.times(low / chance, low_log)
-        left_mass = mass(left, left_scale)
+        left_scale = scaled(left_scale, low / chance, low_log)
+        left_mass *= low / chance
     elif left is not None:
         left, left_scale, left_mass = push(None, 0, left[UPPER], 0.0, 0, NOTHING), UNIT, 0.0
     if high > 0.0:
-        right_scale = right_scale.times(high / chance, high_log)
-        right_mass = mass(right, right_scale)
+        right_scale = scaled(right_scale, high / chance, high_log)
+        right_mass *= high / chance
     elif right is not None:
         right = push(None, right[LOWER], size, 0.0, 0, NOTHING)
         right_scale, right_mass = UNIT, 0.0
@@ -141,7 +142,15 @@ def _settled(
                 break
             left, right = refined(left, bits), refined(right, bits)
             size, bits = size << bits, 2 * bits
-        left_mass, right_mass = mass(left, left_scale), mass(right, right_scale)
+        left_mass = right_mass = 0.0
+        if left is not None:
+            shift = left[6] + left_scale[1]
+            left_mass = left[5] * left_scale[0]
+            left_mass = ldexp(left_mass, shift) if shift else left_mass
+        if right is not None:
+            shift = right[6] + right_scale[1]
+            right_mass = right[5] * right_scale[0]
+            right_mass = ldexp(right_mass, shift) if shift else right_mass
     if bits == 0:
         if left_mass < DULL:
             giving, taking = _one(right, right_scale, left, left_scale, True)
@@ -176,9 +185,12 @@ def _walk(
     """
     slack = SLACK * share * other
     while source is not None and need > slack:
-        available = top_mass(source, source_scale)
+        shift = source[3] + source_scale[1]
+        available = source[2] * source_scale[0]
+        if shift:
+            available = ldexp(available, shift)
         if need < available - slack:
-            lower, upper, weight, exponent, density = source[:5]
+            lower, upper, weight = source[0], source[1], source[2]
             count = upper - lower
             if bits and count < FINE:
                 return source, target, False
@@ -186,24 +198,18 @@ def _walk(
             if taken == 0:
                 break
             if taken < count:
-                middle = lower + taken if forward else upper - taken
-                first = push(
-                    target,
-                    lower if forward else middle,
-                    middle if forward else upper,
-                    weight * share_taken * (source_scale[0] / target_scale[0]),
-                    exponent + source_scale[1] - target_scale[1],
-                    density + (source_scale[2] - target_scale[2]),
-                )
-                rest = push(
-                    source[BELOW],
-                    middle if forward else lower,
-                    upper if forward else middle,
-                    weight * share_left,
-                    exponent,
-                    density,
-                )
-                return rest, first, True
+                # units of the target, for the part that goes there
+                units = weight * share_taken * (source_scale[0] / target_scale[0])
+                place = source[3] + source_scale[1] - target_scale[1]
+                dense = source[4] + (source_scale[2] - target_scale[2])
+                below, rest = source[10], weight * share_left
+                if forward:
+                    lower += taken
+                    first = push(target, source[0], lower, units, place, dense)
+                else:
+                    upper -= taken
+                    first = push(target, upper, source[1], units, place, dense)
+                return push(below, lower, upper, rest, source[3], source[4]), first, True
             return source[BELOW], moved(source, source_scale, target, target_scale), True
         target = moved(source, source_scale, target, target_scale)
         source = source[BELOW]

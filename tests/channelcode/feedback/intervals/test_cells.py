@@ -10,13 +10,13 @@ from channelcode.feedback.intervals.cells import (
     NOTHING,
     PEAK_LOWER,
     UNIT,
-    Scale,
     mass,
     members,
     moved,
     part,
     push,
     refined,
+    scaled,
     top_mass,
 )
 
@@ -50,13 +50,13 @@ def test_stacks_know_their_mass_and_their_peak():
 def test_nothing_underflows():
     tiny = push(push(None, 0, 1, 1e-250, -4000, -5.0), 1, 2, 1e-300, 0, -3.0)
     assert mass(tiny, UNIT) == pytest.approx(1e-300)
-    lifted = Scale(1.0, 4000, 4000.0)
+    lifted = (1.0, 4000, 4000.0)
     below = members(tiny)[1]
     assert top_mass(below, lifted) == pytest.approx(1e-250)
     scale = UNIT
     for _ in range(100):
-        scale = scale.times(1e-60, -199.3)
-    assert scale.factor > 0
+        scale = scaled(scale, 1e-60, -199.3)
+    assert scale[0] > 0
     there = moved(push(None, 0, 1, 0.5, 0, 0.0), UNIT, None, scale)
     assert top_mass(there, scale) == pytest.approx(0.5)
 
