@@ -12,6 +12,7 @@ from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.solvers.letters import Letters, letters_of
 
 RESCUE_STEPS = 40_000  # Blahut-Arimoto updates when rounding stops the Newton steps
+MOST_IN_USE = 64  # letters, where the answer is one of many on the way
 RESCUE_WORK = 1e7  # updates times entries, where the answer is one of many on the way
 
 
@@ -57,8 +58,8 @@ def maximise(
     """Weights `(n,)`, multiplier, steps and gap (nats) on an alphabet.
 
     The steps aim at a tenth of `tol`, so that what is lost in dropping letters stays within it.
-    Blahut-Arimoto goes on from a gap above 0.4 `tol`, or above `rescue_above` and then not for
-    long.
+    Newton on the letters in use, then Blahut-Arimoto, go on from a gap above 0.2 and 0.4 `tol`, or
+    above `rescue_above`, where the answer is one of many on the way, and then not for long.
     """
     from channelcode._kernels.capacity_interior import interior_point
 
@@ -73,7 +74,8 @@ def maximise(
         max(0.1 * tol, 1e-15),
         max_steps,
     )
-    if not abs(gap) <= 0.2 * tol:
+    crowded = rescue_above is not None and np.count_nonzero(weights > 1e-9) > MOST_IN_USE
+    if not abs(gap) <= max(0.2 * tol, rescue_above or 0.0) and not crowded:
         weights, multiplier = finish(alphabet, weights, multiplier, tol=tol)
         gap = _gap(alphabet, weights, multiplier)
     steps_left = RESCUE_STEPS

@@ -27,6 +27,8 @@ from channelcode.capacity.solvers.interior_point import maximise
 from channelcode.capacity.solvers.letters import prepare
 from channelcode.errors import InvalidArgument
 
+MOST_REMEMBERED = 60  # sets of atoms or violators
+
 
 class Search(Protocol):
     """How the exchange sees the input space."""
@@ -108,6 +110,7 @@ def exchange(
     inputs = None
     stalls = steps = 0
     late = False
+    memory: list[Array] = []  # late on no input is forgotten, so that the finite problems grow
     for step in range(max_steps):
         steps = step + 1
         if step == 0 and start is not None:
@@ -121,6 +124,8 @@ def exchange(
             plain = late and guess is guesses[-1]
             for refined in [guess] if plain else _refined(problem, *guess):  # most atoms first
                 candidate = _judged(problem, search, *refined)
+                if late:
+                    memory += [candidate.points, candidate.violators]
                 if chosen is None or candidate.violation < max(chosen.violation, goal):
                     chosen = candidate
             if chosen is not None and chosen.violation <= goal:
@@ -134,6 +139,8 @@ def exchange(
             break
         known = np.empty((0, *chosen.points.shape[1:])) if inputs is None else inputs
         inputs = search.next_inputs(known, chosen.points, chosen.violators)
+        if memory:
+            inputs = np.unique(np.concatenate([inputs, *memory[-MOST_REMEMBERED:]]), axis=0)
     if best is None:
         raise InvalidArgument("channel", "must return probabilities at some input", problem.channel)
     best = _trimmed(problem, search, best, goal)
@@ -176,7 +183,8 @@ def _guesses(
     cost = problem.cost(inputs)
     log_prob = quiet_log_prob(problem.channel, inputs)
     letters = prepare(inputs, log_prob, cost, problem.limits.budget, twins=1e-13)
-    weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12), rescue_above=1e-9)
+    roughly = None if late else 1e-9  # late on, the answer may be this one as it is
+    weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12), rescue_above=roughly)
     points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-10))
     price = multiplier * letters.scale
     found = law_value(quiet_log_prob(problem.channel, points), masses)
