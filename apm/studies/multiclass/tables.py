@@ -1,17 +1,10 @@
-"""The tables of the documentation, from the committed numbers alone."""
+"""The tables of the manual, from the committed numbers alone."""
 
 from __future__ import annotations
 
 from apm.studies.multiclass.methods import DEFAULT
 from apm.studies.multiclass.results import RIVALS, Outcomes
-
-Row = tuple[str, ...]
-
-
-def markdown(header: Row, rows: list[Row]) -> str:
-    """A table in Markdown, first column left, the others right."""
-    rule = ("---", *["---:"] * (len(header) - 1))
-    return "\n".join("| " + " | ".join(row) + " |" for row in (header, rule, *rows))
+from apm.studies.report.markdown import markdown_table
 
 
 def verdict_table(outcomes: Outcomes) -> str:
@@ -31,7 +24,9 @@ def verdict_table(outcomes: Outcomes) -> str:
                 found.verdict,
             )
         )
-    return markdown(("cell", "best rival", "its area", "the rule", "difference", "verdict"), rows)
+    return markdown_table(
+        ("cell", "best rival", "its area", "the rule", "difference", "verdict"), rows
+    )
 
 
 def area_table(outcomes: Outcomes) -> str:
@@ -44,7 +39,7 @@ def area_table(outcomes: Outcomes) -> str:
             f"**{value:.3f}**" if value == best else f"{value:.3f}" for value in means.values()
         )
         rows.append((cell.name, *cells))
-    return markdown(("cell", *outcomes.methods), rows)
+    return markdown_table(("cell", *outcomes.methods), rows)
 
 
 def tally_table(outcomes: Outcomes) -> str:
@@ -56,7 +51,7 @@ def tally_table(outcomes: Outcomes) -> str:
         fresh = " / ".join(map(str, outcomes.tally(name, fresh=True)))
         plain = name in RIVALS
         rows.append((name, "" if plain else every, "" if plain else fresh, f"{rank:.2f}"))
-    return markdown(("method", "all cells", "fresh data sets", "average rank"), rows)
+    return markdown_table(("method", "all cells", "fresh data sets", "average rank"), rows)
 
 
 def rival_table(outcomes: Outcomes) -> str:
@@ -68,24 +63,4 @@ def rival_table(outcomes: Outcomes) -> str:
         counts = " / ".join(str(verdicts.count(kind)) for kind in ("win", "tie", "loss"))
         mean = sum(comparison.difference.estimate for comparison in found) / len(found)
         rows.append((rival, counts, f"{mean:+.4f}"))
-    return markdown(("against", "wins / ties / losses", "mean difference of area"), rows)
-
-
-TABLES = {
-    "verdicts": verdict_table,
-    "tally": tally_table,
-    "rivals": rival_table,
-    "areas": area_table,
-}
-
-
-def fill(text: str, outcomes: Outcomes) -> str:
-    """The text with every table between `<!-- table: name -->` and `<!-- end -->` made anew."""
-    import re
-
-    def renew(match: re.Match[str]) -> str:
-        table = TABLES[match["name"]](outcomes)
-        return f"<!-- table: {match['name']} -->\n\n{table}\n\n<!-- end -->"
-
-    pattern = r"<!-- table: (?P<name>\w+) -->.*?<!-- end -->"
-    return re.sub(pattern, renew, text, flags=re.DOTALL)
+    return markdown_table(("against", "wins / ties / losses", "mean difference of area"), rows)
