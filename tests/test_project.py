@@ -315,6 +315,36 @@ def test_each_module_has_its_test_file(family):
     assert missing == [], f"tests/{family} lacks test files for these modules"
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_tables_of_the_architecture_are_the_tree(package):
+    """Every module and folder of a package stands in its table, once, and nothing else does."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.split(f"| `{package}`, from the top | holds |\n|---|---|\n")[1].split("\n\n")[0]
+    told = [
+        name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])
+    ]
+    here = {
+        path.stem
+        for path in (ROOT / package).iterdir()
+        if (path.suffix == ".py" or (path / "__init__.py").is_file())
+        and not path.stem.startswith("__")
+    }
+    assert sorted(told) == sorted(here)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_folders_can_be_taken_in_at_a_glance(package):
+    """About a dozen files side by side; the kernels are the exception, one file for each loop."""
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for folder in (ROOT / package).rglob("*")
+        if folder.is_dir()
+        and folder.name != "_kernels"
+        and (count := len([f for f in folder.glob("*.py") if f.stem != "__init__"])) > 13
+    }
+    assert crowded == {}
+
+
 def test_files_are_of_reading_size():
     too_long = {
         str(path.relative_to(ROOT)): lines
