@@ -95,7 +95,7 @@ from channelcode.transport import (
     wasserstein_line,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     # channels
