@@ -149,7 +149,7 @@ def compare(
     model: Posterior | None = None,
     labels: int = 50,
     trials: int = 10,
-    seed: int = 0,
+    rng: int = 0,
     workers: int = 1,
 ) -> Comparison:
     """Run selectors on labelled data X `(n, d)`, y `(n,)`, each from the same start, and compare.
@@ -181,7 +181,7 @@ def compare(
     plan = _OwnData(
         matrix, codes, chosen, model,
         integer("labels", labels, least=1), integer("trials", trials, least=1),
-        integer("seed", seed, least=0),
+        integer("rng", rng, least=0),
     )  # fmt: skip
     tasks = (Task(plan, trial) for trial in range(plan.trials))
     curves: Array = np.empty((len(chosen), plan.trials, plan.labels + 1))

@@ -104,7 +104,7 @@ def train_mlp(
     steps: int = 300,
     rate: float = 1e-2,
     decay: float = 1e-3,
-    seed: int = 0,
+    rng: int = 0,
 ) -> Any:
     """A small network trained on the labels so far, for `TorchFeatures`.
 
@@ -123,7 +123,7 @@ def train_mlp(
     positive("rate", rate)
     non_negative("decay", decay)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(rng)
         layers: list[Any] = []
         width = matrix.shape[1]
         for size in hidden:

@@ -28,7 +28,7 @@ class Sampled(Posterior):
         theta | omega ~ N(V X'h, V),   V^-1 = diag(precision) + X' diag(omega) X,   h = s (y - 1/2).
 
     `samples` draws are kept after `burn_in` sweeps, every `thin`-th. `push` gives an
-    `EmpiricalPool`. The chain is a function of the data and `seed` alone; a refit starts from the
+    `EmpiricalPool`. The chain is a function of the data and `rng` alone, a seed; a refit starts from the
     last draw. Needs the package `polyagamma` (extra `sampling`).
     """
 
@@ -47,7 +47,7 @@ class Sampled(Posterior):
         samples: int = 1000,
         burn_in: int = 500,
         thin: int = 2,
-        seed: Seed = 0,
+        rng: Seed = 0,
         **options: Unpack[PriorOptions],
     ) -> None:
         channel = Logistic() if channel is None else channel
@@ -55,14 +55,14 @@ class Sampled(Posterior):
             raise InvalidArgument(
                 "channel", "must be Logistic(): no other has this sampler", channel
             )
-        if isinstance(seed, np.random.Generator) or seed is None:
-            seed = int(as_generator(seed).integers(2**63))
+        if isinstance(rng, np.random.Generator) or rng is None:
+            rng = int(as_generator(rng).integers(2**63))
         self._set(
             _channel=channel,
             _samples=integer("samples", samples, least=2),
             _burn_in=integer("burn_in", burn_in, least=0),
             _thin=integer("thin", thin, least=1),
-            _seed=integer("seed", seed, least=0),
+            _seed=integer("rng", rng, least=0),
         )
         super().__init__(prior_precision, **options)
 
@@ -178,6 +178,6 @@ class Sampled(Posterior):
 
     @classmethod
     def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
-        names = ("samples", "burn_in", "thin", "seed")
+        names = ("samples", "burn_in", "thin", "rng")
         plan = dict(zip(names, (int(v) for v in state["plan"]), strict=True))
         return super()._options(state, channel) | plan

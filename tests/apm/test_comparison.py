@@ -35,7 +35,7 @@ def test_all_selectors_start_from_the_same_place():
 
 def test_the_same_for_any_number_of_workers():
     X, y = data(60)
-    options: dict[str, Any] = {"labels": 4, "trials": 2, "seed": 3}
+    options: dict[str, Any] = {"labels": 4, "trials": 2, "rng": 3}
     one = compare(X, y, {"a": Random(), "b": MaxVariance()}, **options)
     two = compare(X, y, {"a": Random(), "b": MaxVariance()}, workers=2, **options)
     np.testing.assert_array_equal(one.accuracy, two.accuracy)

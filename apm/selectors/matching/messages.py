@@ -67,7 +67,7 @@ class Predictions(Message):
     logistic channel, and T the optimal input at a budget in the effective channel's own units
     (`docs/multiclass.md`).
 
-    - `targets` `(t, d)`; None draws `num_targets` rows of the (initial) pool by `seed`;
+    - `targets` `(t, d)`; None draws `num_targets` rows of the (initial) pool by the seed `rng`;
     - `weighted`: targets count by the entropy of their own label, so that settled ones do not;
       False counts all alike;
     - `pooled`: the average share `E_x*[rho^2]` in one effective channel, instead of the average of
@@ -88,11 +88,11 @@ class Predictions(Message):
     weighted: bool = field(default=True, kw_only=True)
     pooled: bool = field(default=True, kw_only=True)
     exact: bool = field(default=False, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
+    rng: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         integer("num_targets", self.num_targets, least=1)
-        integer("seed", self.seed, least=0)
+        integer("rng", self.rng, least=0)
         if self.targets is not None:
             targets = as_matrix(self.targets, "targets")
             if len(targets) == 0:
@@ -110,7 +110,7 @@ class Predictions(Message):
         matrix = as_matrix(X)
         if self.num_targets >= len(matrix):
             return matrix
-        rows = np.random.default_rng(self.seed).choice(len(matrix), self.num_targets, replace=False)
+        rows = np.random.default_rng(self.rng).choice(len(matrix), self.num_targets, replace=False)
         return matrix[np.sort(rows)]
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:

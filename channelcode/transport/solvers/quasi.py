@@ -28,13 +28,13 @@ class QuasiMonteCarlo:
     """
 
     def __init__(
-        self, *, points: int = POINTS, replicates: int = REPLICATES, seed: int = 0
+        self, *, points: int = POINTS, replicates: int = REPLICATES, rng: int = 0
     ) -> None:
         self.points = integer("points", points, least=2)
         if self.points & (self.points - 1):
             raise InvalidArgument("points", "must be a power of two", points)
         self.replicates = integer("replicates", replicates, least=2)
-        self.seed = integer("seed", seed, least=0)
+        self.rng = integer("rng", rng, least=0)
 
     def accepts(self, problem: Problem) -> bool:
         """Whether the problem has rank two or more."""
@@ -59,7 +59,7 @@ def quasi_potentials(
     from channelcode._kernels.transport_quasi import quasi_pool
 
     dim = atoms.shape[2]
-    nodes = normal_nodes(dim - 1, rule.points, rule.replicates, rule.seed)
+    nodes = normal_nodes(dim - 1, rule.points, rule.replicates, rule.rng)
     potentials = np.zeros(atoms.shape[:2])
     directions, tails = directions_in(dim), upper_quantiles(weights)
     steps = quasi_pool(atoms, weights, tails, nodes, directions, rule.points, GOAL, potentials)

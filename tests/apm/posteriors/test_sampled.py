@@ -35,7 +35,7 @@ def test_moments_against_integration(rng: np.random.Generator) -> None:
     X = rng.standard_normal((10, 2))
     y = (X[:, 0] + rng.logistic(size=10) > 0).astype(int)
     mean, covariance = moments(X, y, 0.5)
-    posterior = Sampled(Logistic(), 0.5, samples=6000, burn_in=500, thin=2, seed=5).fit(X, y)
+    posterior = Sampled(Logistic(), 0.5, samples=6000, burn_in=500, thin=2, rng=5).fit(X, y)
     deviation = np.sqrt(np.diag(covariance))
     # 6000 draws with an autocorrelation time of a few: a standard error near 0.03 deviations
     np.testing.assert_allclose((posterior.mean - mean) / deviation, 0, atol=0.12)
@@ -52,7 +52,7 @@ def test_moments_against_integration(rng: np.random.Generator) -> None:
 def test_weights_are_repetitions_in_law(rng: np.random.Generator) -> None:
     X, y = rng.standard_normal((4, 2)), np.array([0, 1, 1, 0])
     mean, _ = moments(np.repeat(X, 3, axis=0), np.repeat(y, 3), 0.5)
-    posterior = Sampled(Logistic(), 0.5, samples=4000, seed=1).fit(X, y, np.full(4, 3.0))
+    posterior = Sampled(Logistic(), 0.5, samples=4000, rng=1).fit(X, y, np.full(4, 3.0))
     np.testing.assert_allclose(
         posterior.mean, mean, atol=0.15 * np.sqrt(posterior.covariance.max())
     )
@@ -60,10 +60,10 @@ def test_weights_are_repetitions_in_law(rng: np.random.Generator) -> None:
 
 def test_same_seed_same_draws_and_pool_is_empirical(rng: np.random.Generator) -> None:
     X, y = rng.standard_normal((5, 3)), np.array([0, 1, 1, 0, 1])
-    one, two = (Sampled(samples=30, burn_in=3, seed=9, intercept=True).fit(X, y) for _ in range(2))
+    one, two = (Sampled(samples=30, burn_in=3, rng=9, intercept=True).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(one.samples, two.samples)
     assert not np.array_equal(
-        Sampled(samples=30, burn_in=3, seed=8).fit(X, y).samples, one.samples[:, :3]
+        Sampled(samples=30, burn_in=3, rng=8).fit(X, y).samples, one.samples[:, :3]
     )
     pool = one.pool(one.project(X))
     assert isinstance(pool, EmpiricalPool)

@@ -30,7 +30,7 @@ def random_case(rng: np.random.Generator, dim: int, m: int) -> tuple[Gaussian, D
 def test_error_bar_in_higher_ranks(dim, m):
     for seed in range(3):
         law, nu = random_case(np.random.default_rng(seed), dim, m)
-        truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**13, replicates=16, seed=99))
+        truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**13, replicates=16, rng=99))
         result = w2(law, nu)
         assert result.method.startswith("Gaussian, smoothed")
         assert result.lower <= truth.squared <= result.upper
@@ -54,7 +54,7 @@ def test_nodes_have_unit_covariance_and_no_mean():
 
 def test_seeds_repeat_and_differ():
     law, nu = random_case(np.random.default_rng(1), 4, 5)
-    again = [w2(law, nu, solver=QuasiMonteCarlo(seed=seed)).squared for seed in (0, 0, 1)]
+    again = [w2(law, nu, solver=QuasiMonteCarlo(rng=seed)).squared for seed in (0, 0, 1)]
     assert again[0] == again[1] != again[2]
 
 

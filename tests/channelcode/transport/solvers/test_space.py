@@ -32,7 +32,7 @@ def random_case(rng: np.random.Generator, dim: int, m: int) -> tuple[Gaussian, D
 @pytest.mark.parametrize("seed", [0, 1])
 def test_error_bar_covers_a_million_points(m, seed):
     law, nu = random_case(np.random.default_rng(seed), 3, m)
-    truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**16, replicates=16, seed=99))
+    truth = w2(law, nu, solver=QuasiMonteCarlo(points=2**16, replicates=16, rng=99))
     for solver in (QuasiMonteCarlo(), Space(), None):
         result = w2(law, nu, solver=solver)
         assert result.lower <= truth.squared <= result.upper
