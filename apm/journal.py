@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from apm.answers import EVENTS, Answers, last_call, replayed
+from apm.storage.answers import EVENTS, Answers, last_call, replayed
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument

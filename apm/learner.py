@@ -276,7 +276,7 @@ class Learner(Reading):
         return f"Learner({rows} rows, {told} labelled, {type(state.selector).__name__})"
 
     def _repr_html_(self) -> str:
-        from apm.insight.page import as_html
+        from apm.insight.html import as_html
 
         return as_html(self)
 

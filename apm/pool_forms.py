@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from apm.posteriors import Bohning, Posterior
-from apm.posteriors.feature_covariance import RankOne
+from apm.posteriors.covariances.feature_covariance import RankOne
 from channelcode._validation import Array
 
 MOST_CROSS = 1 << 22  # entries of x'Bx* that are kept: 32 mebibytes

@@ -192,7 +192,7 @@ class MatchedPower(PowerPolicy):
     """
 
     def amount(self, candidates: Candidates) -> float:
-        from apm.fisher import fisher_curvature
+        from channelcode.information.fisher import fisher_curvature
 
         largest = float(candidates.signal_variance.max())
         matched = 2.0 * np.pi / fisher_curvature(candidates.channel) ** 2

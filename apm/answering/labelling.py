@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import as_list, as_matrix, as_row_number, as_weights, matching_columns
 from apm.answering.state import Setup, State, closed, extended, learned, refitted
-from apm.answers import Answer, Answers
 from apm.journal import Entry, ScoreSummary
 from apm.posteriors.labels import as_label
 from apm.rounds import Asked, induced_law
+from apm.storage.answers import Answer, Answers
 from channelcode.errors import InvalidArgument
 
 P = ParamSpec("P")

@@ -9,13 +9,13 @@ import numpy as np
 
 from apm._inputs import as_matrix, read_only_view
 from apm.answering.automatic import default_posterior
-from apm.answers import Answer, Answers
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
 from apm.journal import Journal
 from apm.posteriors.base import Posterior
 from apm.selectors import Selector
 from apm.selectors.default import default_selector
+from apm.storage.answers import Answer, Answers
 from channelcode.channels import Channel
 
 

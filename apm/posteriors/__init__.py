@@ -2,15 +2,20 @@
 
 from apm.posteriors.base import Posterior
 from apm.posteriors.bohning import Bohning
-from apm.posteriors.covariance import (
+from apm.posteriors.covariances.covariance import (
     BlockCovariance,
     Covariance,
     DiagonalCovariance,
     KroneckerCovariance,
 )
+from apm.posteriors.covariances.structures import (
+    DiagonalHessian,
+    FullHessian,
+    KroneckerHessian,
+    Structure,
+)
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.sampled import Sampled
-from apm.posteriors.structures import DiagonalHessian, FullHessian, KroneckerHessian, Structure
 from apm.posteriors.thresholds import Thresholds
 from apm.posteriors.variational import VariationalLogistic
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
-from apm.posteriors.feature_covariance import times
+from apm.posteriors.covariances.feature_covariance import times
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.measures import Pool, ScalarPool
 

@@ -8,13 +8,20 @@ import numpy as np
 
 from apm._inputs import Matrix, is_sparse
 from apm.posteriors.base import Posterior, PriorOptions
-from apm.posteriors.covariance import (
+from apm.posteriors.covariances.covariance import (
     BlockCovariance,
     Covariance,
     DiagonalCovariance,
     KroneckerCovariance,
 )
-from apm.posteriors.feature_covariance import require_room, times
+from apm.posteriors.covariances.feature_covariance import require_room, times
+from apm.posteriors.covariances.structures import (
+    DiagonalHessian,
+    FullHessian,
+    KroneckerHessian,
+    Structure,
+    full_hessian,
+)
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.posteriors.input_projection import informative_projection
 from apm.posteriors.maximum import (
@@ -25,13 +32,6 @@ from apm.posteriors.maximum import (
     span,
 )
 from apm.posteriors.softmax_maximum import complements
-from apm.posteriors.structures import (
-    DiagonalHessian,
-    FullHessian,
-    KroneckerHessian,
-    Structure,
-    full_hessian,
-)
 from channelcode._validation import Array, read_only
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument

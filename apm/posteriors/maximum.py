@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apm.posteriors.covariances.structures import full_hessian
 from apm.posteriors.labels import Codes
 from apm.posteriors.softmax_maximum import softmax_maximum
-from apm.posteriors.structures import full_hessian
 from channelcode._validation import Array
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import NotConverged

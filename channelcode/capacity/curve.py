@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from channelcode._numerics.logspace import LOG_TWO, plogp
 from channelcode._validation import Array, positive, real_array
 from channelcode.capacity.certify.bounds import relative, widened
-from channelcode.capacity.curve_path import Path, fill_between
+from channelcode.capacity.curves.path import Path, fill_between
 from channelcode.capacity.law_value import divergence, quiet_log_prob
 from channelcode.capacity.low_power import LOW, divergence_from_zero
 from channelcode.capacity.problem import CapacityResult, Problem

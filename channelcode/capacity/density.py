@@ -24,7 +24,7 @@ from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import AdditiveGaussian
 from channelcode.channels.densities.view import FiniteView
-from channelcode.channels.rows import is_builtin
+from channelcode.channels.row_check import is_builtin
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import atoms_information

@@ -17,7 +17,7 @@ from channelcode.capacity.solve import capacity
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 from channelcode.constraints import Cost, costs_of, squared_norm
 from channelcode.errors import InvalidArgument
 

@@ -11,7 +11,7 @@ from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density, output_scale
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
 

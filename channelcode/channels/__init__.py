@@ -2,8 +2,6 @@
 
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binomial import Binomial
-from channelcode.channels.cauchit import Cauchit
-from channelcode.channels.cloglog import Cloglog
 from channelcode.channels.densities import (
     AdditiveGaussian,
     AdditiveLaplace,
@@ -20,10 +18,12 @@ from channelcode.channels.discrete import (
 )
 from channelcode.channels.features import Features
 from channelcode.channels.lapse import Lapse
-from channelcode.channels.link import Link
-from channelcode.channels.logistic import Logistic
+from channelcode.channels.links.cauchit import Cauchit
+from channelcode.channels.links.cloglog import Cloglog
+from channelcode.channels.links.link import Link
+from channelcode.channels.links.logistic import Logistic
+from channelcode.channels.links.probit import Probit
 from channelcode.channels.ordinal import Ordinal
-from channelcode.channels.probit import Probit
 from channelcode.channels.quantised import QuantisedGaussian
 from channelcode.channels.softmax import Softmax
 from channelcode.channels.support import Counts, Interval

@@ -12,7 +12,7 @@ from channelcode._numerics.logspace import saturated
 from channelcode._validation import Array, integer
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.binary import binary_response
-from channelcode.channels.logistic import Logistic
+from channelcode.channels.links.logistic import Logistic
 from channelcode.channels.tails import Landmark, Tails
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from channelcode._validation import Array, finite_array, integer, read_only
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
-from channelcode.channels.link import function_name
+from channelcode.channels.links.link import function_name
 from channelcode.channels.tails import Landmark, Tails
 from channelcode.errors import InvalidArgument
 

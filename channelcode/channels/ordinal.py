@@ -16,7 +16,7 @@ from channelcode.channels.cells import (
     has_peaked_density,
     ordered_thresholds,
 )
-from channelcode.channels.logistic import Logistic
+from channelcode.channels.links.logistic import Logistic
 from channelcode.channels.tails import Tails, cells
 
 

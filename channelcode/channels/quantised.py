@@ -10,7 +10,7 @@ import numpy as np
 from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel, Derivatives
 from channelcode.channels.cells import cell_derivatives, cell_log_prob, ordered_thresholds
-from channelcode.channels.probit import Probit
+from channelcode.channels.links.probit import Probit
 from channelcode.channels.tails import Tails, cells
 
 

@@ -14,7 +14,7 @@ from channelcode._numerics.quadrature import (
 from channelcode._numerics.scan import scan_points, sharp_edges
 from channelcode._validation import Array
 from channelcode.channels import Channel
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 
 _FIRST_PANELS = 24  # each 0.8 standard deviations wide
 _OFF_CENTRE = 0.0371  # the middle of a law is a likely place for a jump, and should be no edge

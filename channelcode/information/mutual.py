@@ -12,7 +12,7 @@ from channelcode._numerics.quadrature import AveragedDivergence
 from channelcode._validation import Array, Seed, integer
 from channelcode.channels import Channel, Softmax
 from channelcode.channels.densities.range import has_density
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import density_information
 from channelcode.information.line import directed_information, scalar_information

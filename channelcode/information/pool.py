@@ -23,7 +23,7 @@ from channelcode._numerics.quadrature import OFF_MIDDLE, gauss_hermite, gauss_kr
 from channelcode._numerics.scan import scan_points, sharp_edges
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 from channelcode.information.line import about_zero, bends, scalar_information
 
 WIDE = 0.15  # standard deviations from here on use tables, which see more of the channel

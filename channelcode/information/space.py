@@ -8,7 +8,7 @@ from scipy.special import ndtri, xlogy
 from channelcode._numerics.divergence import pointwise_divergence, shannon
 from channelcode._validation import Array, Seed, as_generator
 from channelcode.channels import Channel
-from channelcode.channels.rows import checked_log_prob
+from channelcode.channels.row_check import checked_log_prob
 
 REPLICATES = 16
 BAR = 4.0  # standard errors in the error bar: 0.1 % of cases lie outside with 16 replicates

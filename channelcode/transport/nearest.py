@@ -13,8 +13,8 @@ from channelcode._validation import Array, integer
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool, Measure, Pool
-from channelcode.transport.cascade import GaussianCascade, SampleCascade
 from channelcode.transport.pool import checked_pool, judged_pool
+from channelcode.transport.pools.lower_bounds import GaussianCascade, SampleCascade
 from channelcode.transport.problem import Solver
 from channelcode.transport.target import reduce_target
 

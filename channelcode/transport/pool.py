@@ -20,19 +20,19 @@ from channelcode.measures import (
     ScalarPool,
     ScaledPool,
 )
-from channelcode.transport.gaussian_pool import (
+from channelcode.transport.monotone import line_constant
+from channelcode.transport.pools.gaussians import (
     Judged,
     Terms,
     correlations,
     gaussians_squared,
     judged,
 )
-from channelcode.transport.monotone import line_constant
+from channelcode.transport.pools.samples import samples_squared
+from channelcode.transport.pools.table import TABLE_SIZE, table_correlations
 from channelcode.transport.problem import LARGEST, Problem, Solver, check_dimension, check_law
-from channelcode.transport.sample_pool import samples_squared
 from channelcode.transport.solve import Auto, solve
 from channelcode.transport.solvers import plane
-from channelcode.transport.table import TABLE_SIZE, table_correlations
 from channelcode.transport.target import EPSILON, Reduced, reduce_target
 
 

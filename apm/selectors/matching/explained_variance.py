@@ -9,7 +9,7 @@ import numpy as np
 
 from apm.belief import Belief
 from apm.posteriors import Bohning, Posterior
-from apm.posteriors.feature_covariance import FeatureCovariance
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.matching.views import View
 from channelcode._validation import Array

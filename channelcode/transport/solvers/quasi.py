@@ -27,9 +27,7 @@ class QuasiMonteCarlo:
     that the solver has not seen: a 99.9% interval (Student's t), so the status is `BOUND_ONLY`.
     """
 
-    def __init__(
-        self, *, points: int = POINTS, replicates: int = REPLICATES, rng: int = 0
-    ) -> None:
+    def __init__(self, *, points: int = POINTS, replicates: int = REPLICATES, rng: int = 0) -> None:
         self.points = integer("points", points, least=2)
         if self.points & (self.points - 1):
             raise InvalidArgument("points", "must be a power of two", points)

@@ -13,13 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from apm.posteriors.covariance import (
+from apm.posteriors.covariances.covariance import (
     BlockCovariance,
     Covariance,
     DiagonalCovariance,
     KroneckerCovariance,
 )
-from apm.posteriors.feature_covariance import require_room
+from apm.posteriors.covariances.feature_covariance import require_room
 from channelcode._validation import Array
 
 ROUNDS = 500

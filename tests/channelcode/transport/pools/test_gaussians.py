@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from channelcode import DiscreteMeasure, FullPool, w2, w2_squared
-from channelcode.transport.gaussian_pool import Terms, correlations
 from channelcode.transport.pool import judged_pool
+from channelcode.transport.pools.gaussians import Terms, correlations
 from channelcode.transport.target import reduce_target
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.measures import DiscreteMeasure, EmpiricalPool
-from channelcode.transport.gaussian_pool import Judged
 from channelcode.transport.monotone import monotone_plan
+from channelcode.transport.pools.gaussians import Judged
 from channelcode.transport.problem import Problem
 from channelcode.transport.solve import Auto, solve
 from channelcode.transport.solvers.assignment import RUNGS, State, attempt

@@ -6,7 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from apm.fisher import fisher_curvature, fisher_information
 from channelcode.channels import (
     Cauchit,
     Channel,
@@ -19,6 +18,7 @@ from channelcode.channels import (
     Softmax,
 )
 from channelcode.errors import InvalidArgument
+from channelcode.information.fisher import fisher_curvature, fisher_information
 
 CHANCES = {
     Probit(): mpmath.ncdf,

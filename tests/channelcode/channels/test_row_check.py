@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from channelcode import Channel, Features, InvalidArgument, Lapse, Link, Logistic, Ordinal
-from channelcode.channels.rows import check_rows, checked_log_prob, is_builtin
+from channelcode.channels.row_check import check_rows, checked_log_prob, is_builtin
 
 
 class Plain(Channel):

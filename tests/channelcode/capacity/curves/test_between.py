@@ -7,7 +7,7 @@ import pytest
 
 from channelcode import Binomial, Cloglog, Ordinal
 from channelcode.capacity import Continuous, Power, Problem, capacity, certify
-from channelcode.capacity.curve_between import _interpolated, _newton, between
+from channelcode.capacity.curves.between import _interpolated, _newton, between
 from channelcode.capacity.solvers.continuous.newton import _State
 from tests.channelcode.capacity.oracles import kkt, mutual_information
 

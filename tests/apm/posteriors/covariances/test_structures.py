@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from apm.posteriors import DiagonalHessian, FullHessian, KroneckerHessian, Laplace
+from apm.posteriors.covariances.structures import Structure, full_hessian
 from apm.posteriors.input_projection import informative_projection
-from apm.posteriors.structures import Structure, full_hessian
 from channelcode.channels import Cauchit, Features, Softmax
 from tests.apm.given import drawn
 

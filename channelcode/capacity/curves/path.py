@@ -9,7 +9,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.capacity.curve_between import between
+from channelcode.capacity.curves.between import between
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal
 from channelcode.capacity.solve import judged
 from channelcode.capacity.solvers.continuous.atoms import within_budget

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.transport.gaussian_pool import correlations
+from channelcode.transport.pools.gaussians import correlations
 from channelcode.transport.target import Reduced
 
 TABLE_SIZE = 10_000  # pools from this size on are interpolated

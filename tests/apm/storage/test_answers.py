@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from apm.answers import Answer, Answers, last_call, replayed
 from apm.journal import Entry
+from apm.storage.answers import Answer, Answers, last_call, replayed
 from channelcode.errors import InvalidArgument
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from channelcode import Continuous, Ordinal, Power, capacity
-from channelcode.capacity.curve_path import Path, fill_between
+from channelcode.capacity.curves.path import Path, fill_between
 
 CHANNEL = Ordinal([-1.0, 1.0])
 

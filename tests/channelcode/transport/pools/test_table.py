@@ -7,8 +7,8 @@ import pytest
 
 from channelcode.measures import DiscreteMeasure, FullPool
 from channelcode.transport import nearest, w2_squared
-from channelcode.transport.gaussian_pool import correlations
-from channelcode.transport.table import (
+from channelcode.transport.pools.gaussians import correlations
+from channelcode.transport.pools.table import (
     TABLE_SIZE,
     chebyshev_rule,
     covariances_of,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from apm.posteriors import BlockCovariance, Covariance, DiagonalCovariance, KroneckerCovariance
-from apm.posteriors.covariance import rounded_up
+from apm.posteriors.covariances.covariance import rounded_up
 from channelcode.measures import FullPool, ScaledPool
 
 K, Q = 3, 4

@@ -13,7 +13,7 @@ from channelcode.measures import (
 from channelcode.transport import (
     w2_squared,
 )
-from channelcode.transport.cascade import GaussianCascade, SampleCascade
+from channelcode.transport.pools.lower_bounds import GaussianCascade, SampleCascade
 from channelcode.transport.target import reduce_target
 
 

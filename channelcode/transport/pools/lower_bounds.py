@@ -9,10 +9,10 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool
 from channelcode.transport.canonical import scale_of, span_atoms
-from channelcode.transport.gaussian_pool import Judged, Terms, correlations, judged
 from channelcode.transport.monotone import line_constant
+from channelcode.transport.pools.gaussians import Judged, Terms, correlations, judged
+from channelcode.transport.pools.samples import samples_squared
 from channelcode.transport.rules import REPLICATES, coverage_factor, directions_in
-from channelcode.transport.sample_pool import samples_squared
 from channelcode.transport.solvers import plane, space
 from channelcode.transport.target import Reduced
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from apm.posteriors import feature_covariance
-from apm.posteriors.feature_covariance import FeatureCovariance, times, weighted_squares
+from apm.posteriors.covariances import feature_covariance
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance, times, weighted_squares
 from channelcode.errors import InvalidArgument
 
 

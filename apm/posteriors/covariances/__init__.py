@@ -1,0 +1,1 @@
+"""Covariances that keep their structure: blocks, Kronecker products, diagonals, spans."""

@@ -1,0 +1,1 @@
+"""Binary channels by a response that rises from zero to one: one file each."""

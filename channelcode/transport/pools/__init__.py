@@ -1,0 +1,1 @@
+"""Pools of laws against one target: Gaussians, samples, the planar table, lower bounds."""
