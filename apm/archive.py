@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apm.belief import Belief
+from apm.description import describe, posterior_class, restore
 from apm.encoders import Encoder
 from apm.journal import Journal
 from apm.posteriors.base import Posterior
 from apm.storage import fingerprint, read_arrays, write_arrays
-from apm.storage.description import describe, posterior_class, restore
 from channelcode._validation import Array, integer
 from channelcode.errors import ChannelCodeError, InvalidArgument
 from channelcode.measures import GaussianPool, ScalarPool

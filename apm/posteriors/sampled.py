@@ -28,8 +28,8 @@ class Sampled(Posterior):
         theta | omega ~ N(V X'h, V),   V^-1 = diag(precision) + X' diag(omega) X,   h = s (y - 1/2).
 
     `samples` draws are kept after `burn_in` sweeps, every `thin`-th. `push` gives an
-    `EmpiricalPool`. The chain is a function of the data and the seed
-    `rng` alone; a refit starts from the last draw. Needs the package `polyagamma` (extra `sampling`).
+    `EmpiricalPool`. The chain is a function of the data and the seed `rng` alone; a refit starts
+    from the last draw. Needs the package `polyagamma` (extra `sampling`).
     """
 
     __slots__ = ("_burn_in", "_channel", "_samples", "_seed", "_thin")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from apm.description import describe, posterior_class, restore
 from apm.encoders import Standardised
-from apm.storage.description import describe, posterior_class, restore
 from channelcode.errors import InvalidArgument
 
 
