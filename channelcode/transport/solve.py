@@ -46,7 +46,7 @@ class Auto:
             if problem.reduced.rank <= 1:
                 return (Line(),)
             few = len(problem.reduced.weights) <= SemiDual.MOST_ATOMS
-            return (SemiDual(), EarthMover()) if few else (EarthMover(),)
+            return (SemiDual(), EarthMover()) if few else (EarthMover(), SemiDual())
         if not problem.is_semidiscrete:
             return (Bures(),)
         sketch = problem.sketch

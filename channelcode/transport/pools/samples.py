@@ -14,6 +14,7 @@ from channelcode.transport.solvers.assignment import RUNGS, State, attempt
 from channelcode.transport.target import EPSILON, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
+MOST_ATOMS = 56  # beyond, the network simplex of each candidate is faster
 CHUNK = 1 << 17  # numbers handled at a time: one megabyte stays in the cache
 
 
@@ -97,9 +98,9 @@ def _by_cells(
     room = np.empty((rows, len(atoms), size))
     state, second = State.room(*room.shape), np.empty(rows)
     variance = target.variance * unit * unit
-    spread, primal, dual = np.empty(n), np.empty(n), np.empty(n)
+    spread, primal, dual = np.zeros(n), np.zeros(n), np.zeros(n)
     left = np.arange(n)
-    for rung in range(RUNGS):
+    for rung in range(RUNGS if len(atoms) <= MOST_ATOMS else 0):
         closed = np.zeros(len(left), dtype=bool)
         for start in range(0, len(left), rows):
             index = left[start : start + rows]
