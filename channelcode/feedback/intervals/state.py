@@ -22,9 +22,10 @@ from channelcode.feedback.intervals.cells import (
     UPPER,
     mass,
     members,
+    push,
     top_mass,
 )
-from channelcode.feedback.intervals.regions import Regions
+from channelcode.feedback.intervals.regions import Region, Regions
 from channelcode.feedback.intervals.zipper import Zipper
 from channelcode.feedback.scheme import State
 from channelcode.measures.base import Immutable
@@ -225,6 +226,10 @@ class MatchingState(State, Immutable):
                 partial[last] = partial.get(last, 0.0) + weight * (tail / width)
         return runs + [(at, weight, 1) for at, weight in partial.items()]
 
+    def __reduce__(self) -> Any:
+        """Stacks are nested as deep as they are long: they go to a pickle as flat lists."""
+        return _restored, (_flat(self._core), self._time, self._messages)
+
     def __repr__(self) -> str:
         kind = "continuous" if self._messages is None else f"2^{log2(self._messages):g} messages"
         return f"{type(self).__name__}({kind}, time={self._time})"
@@ -232,6 +237,31 @@ class MatchingState(State, Immutable):
 
 def _same(first: float, second: float) -> bool:
     return first == second or abs(first - second) < SAME_DENSITY
+
+
+def _flat(core: Zipper | Regions) -> tuple[Any, ...]:
+    """A core whose stacks are lists of cells, from the bottom up."""
+
+    def listed(stack: Any) -> Any:
+        return None if stack is None else [cell[:5] for cell in reversed(members(stack))]
+
+    if isinstance(core, Zipper):
+        return (listed(core[0]), *core[1:3], listed(core[3]), *core[4:])
+    return ([(listed(front), listed(back), scale) for front, back, scale in core[0]], *core[1:])
+
+
+def _restored(flat: tuple[Any, ...], time: int, messages: int | None) -> MatchingState:
+    def stacked(cells: Any) -> Any:
+        stack = None
+        for cell in cells or ():
+            stack = push(stack, *cell)
+        return stack
+
+    if isinstance(flat[0], list) and flat[0] and len(flat[0][0]) == 3:
+        pieces = tuple(Region(stacked(f), stacked(b), scale) for f, b, scale in flat[0])
+        return matching_state(Regions(pieces, *flat[1:]), time, messages)
+    core = Zipper(stacked(flat[0]), *flat[1:3], stacked(flat[3]), *flat[4:])
+    return matching_state(core, time, messages)
 
 
 _fresh = object.__new__

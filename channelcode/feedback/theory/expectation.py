@@ -23,7 +23,7 @@ EXACT_SHAPES = 20_000  # of groups; a posterior in intervals is slower to carry
 EXACT_INTERVALS = 2_000
 EXACT_USES = 2_000
 GROUP_RUNS, PLAIN_RUNS = 100_000, 2_000
-LEVELS = 4096  # disagreements that a compiled run may reach
+LEVELS = 16_384  # disagreements, and uses, that a compiled run may reach
 MOST_COUNT_BITS = 1000  # counts are floats there
 
 

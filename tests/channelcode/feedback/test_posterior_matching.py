@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 
@@ -488,3 +489,14 @@ def test_scheme_from_a_known_capacity():
     assert scheme.capacity is known
     assert scheme.encode(scheme.start(), 0.75) == 2.0
     assert isinstance(scheme.cuts, Rounded)
+
+
+def test_states_go_to_a_pickle_however_deep_they_are():
+    for scheme in (Horstein(0.11), PosteriorMatching(Softmax(3), Power(4.0))):
+        state, rng = scheme.start(messages=2**1500), np.random.default_rng(0)
+        for _ in range(1500):
+            state = scheme.update(state, int(rng.integers(scheme.matrix.shape[1])))
+        again = pickle.loads(pickle.dumps(state))
+        assert (again.cuts, again.time, again.messages) == (state.cuts, 1500, 2**1500)
+        assert again.intervals.ends == state.intervals.ends
+        assert scheme.update(again, 1).cuts == scheme.update(state, 1).cuts
