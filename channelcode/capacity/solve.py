@@ -11,11 +11,13 @@ from channelcode._validation import non_negative, positive
 from channelcode.capacity.certify import certify
 from channelcode.capacity.certify.bounds import overspends
 from channelcode.capacity.few_atoms import few_atoms, most_atoms
+from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
+from channelcode.channels.rows import check_rows, checked_log_prob, is_builtin
 from channelcode.constraints import Constraint
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
@@ -57,8 +59,26 @@ def capacity(
         from channelcode.capacity.density import density_capacity
 
         return density_capacity(problem, method, tol=tolerance, throw=throw, started=started)
+    _check_laws(problem)
     proposal = method.propose(problem, tol=tolerance * LOG_TWO)
     return judged(problem, proposal, tol=tolerance, throw=throw, started=started)
+
+
+def _check_laws(problem: Problem) -> None:
+    """Refuse a user's channel whose rows are no laws, before a solver works on them."""
+    channel, peak = problem.channel, problem.limits.peak
+    if is_builtin(channel) or channel.inputs is not None or peak == 0:
+        return
+    sizes = min(peak, 1e4) * np.geomspace(1e-6, 1.0, 97)
+    line = np.concatenate([-sizes, [0.0], sizes])
+    if channel.dim > 1:
+        spread = np.eye(channel.dim) + 1e-3
+        spread /= np.linalg.norm(spread, axis=1, keepdims=True)
+        line = (line[:, None, None] * spread).reshape(-1, channel.dim)
+    with np.errstate(all="ignore"):
+        log_rows = quiet_log_prob(channel, line)
+    known = ~np.isnan(log_rows).any(axis=-1)  # where it returns no numbers the scope ends
+    check_rows(channel, line[known], log_rows[known])
 
 
 def judged(
@@ -66,6 +86,8 @@ def judged(
 ) -> CapacityResult:
     """Check and certify a proposal (`tol` in bits) and conclude; the only way to a result."""
     law, multiplier = checked(problem, proposal)
+    if not is_builtin(problem.channel):
+        checked_log_prob(problem.channel, law.atoms)
     if len(law) > most_atoms(problem):
         law = DiscreteMeasure(*few_atoms(problem, law.atoms, law.weights))
     bounds = certify(problem, law.atoms, law.weights, multiplier, tol=max(tol * LOG_TWO, FINEST))

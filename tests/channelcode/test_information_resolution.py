@@ -19,11 +19,13 @@ from channelcode import (
     Link,
     Logistic,
     Ordinal,
+    Power,
     Probit,
     QuantisedGaussian,
     ScalarPool,
     Softmax,
     binary_entropy,
+    capacity,
     mutual_information,
 )
 from channelcode._numerics.scan import sharp_edges
@@ -198,6 +200,14 @@ def test_the_error_names_the_input_and_the_sum():
         mutual_information(Shifted(-0.5, start=2.0), DiscreteMeasure([-1.0, 2.5], [0.5, 0.5]))
     # atoms without mass are not used, and not judged
     mutual_information(Shifted(-0.5, start=2.0), DiscreteMeasure([-1.0, 2.5], [1.0, 0.0]))
+
+
+@pytest.mark.parametrize("shift", [-0.5, 0.3, np.inf])
+@pytest.mark.parametrize("start", [-np.inf, 2.0])
+def test_capacity_refuses_rows_that_are_not_laws(shift, start):
+    """Before: talk of a bug for -.5 and .3, and +inf accepted as OPTIMAL."""
+    with pytest.raises(InvalidArgument, match=r"Shifted.log_prob must give .* at l = "):
+        capacity(Shifted(shift, start), Power(1.0))
 
 
 def test_rows_in_space_are_checked():

@@ -49,7 +49,7 @@ class FiniteView(Channel):
         # a search may look a little beyond the ends of the range; the law there is that of the end
         inputs = self.shift + np.clip(l, -self.reach, self.reach)
         logs = line_log_density(self.channel, self.nodes, inputs[..., None])
-        return logs - logsumexp(logs, axis=-1, keepdims=True)
+        return logs - np.asarray(logsumexp(logs, axis=-1, keepdims=True))
 
     def __repr__(self) -> str:
         return f"FiniteView({self.channel!r}, {self.num_outputs} nodes)"
