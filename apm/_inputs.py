@@ -26,11 +26,16 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
 
     No copy is made of float arrays, whatever their order; pandas frames and memory maps are read by
     position. Complex, object and text input is refused, and so is a masked entry. With
-    `finite=False` the caller vouches for NaN and infinity (see `require_finite`).
+    `finite=False` the caller vouches for NaN and infinity (see `require_finite`). A SciPy sparse
+    matrix becomes sparse rows (`apm._sparse`).
 
     >>> as_matrix([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
+    if is_sparse(X):
+        from apm._sparse import as_sparse
+
+        return as_sparse(X, argument, finite=finite)  # type: ignore[return-value]
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidArgument(argument, "must have no masked entries", f"{X.mask.sum()} masked")
     if is_sparse(X):  # NumPy would make one object of it
@@ -76,6 +81,9 @@ def as_row(x: ArrayLike, argument: str = "x") -> Array:
 
 def require_finite(matrix: Matrix, argument: str = "X", *, first_row: int = 0) -> None:
     """Raise an error that names row and column of the first NaN or infinity."""
+    if is_sparse(matrix):
+        as_matrix(matrix, argument)
+        return
     if matrix.size <= SMALL:
         if np.isfinite(matrix).all():
             return
@@ -139,6 +147,13 @@ def as_list(values: Any, argument: str) -> list[Any]:
 
 def read_only_view(matrix: Any) -> Any:
     """Return the same numbers, not to be written to."""
+    if is_sparse(matrix):
+        view = type(matrix)(matrix, copy=False)
+        for part in ("data", "indices", "indptr"):
+            own = getattr(view, part).view()
+            own.setflags(write=False)
+            setattr(view, part, own)
+        return view
     view = np.asarray(matrix).view()
     view.setflags(write=False)
     return view

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apm._inputs import Matrix, as_matrix, require_finite
+from apm._inputs import Matrix, as_matrix, as_row, is_sparse, require_finite
 from apm.encoders import Encoder, Linear
 from apm.pool_forms import PoolForms
 from apm.posteriors import Bohning, Posterior
+from apm.posteriors.covariances.feature_covariance import weighted_squares
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Probit, Softmax
@@ -78,8 +79,7 @@ class Belief(Immutable):
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Belief:
         """The belief after one more label, x `(d,)`, or several, x `(b, d)`."""
-        rows = np.asarray(x)
-        features = self._encoder.encode(rows[None, :] if rows.ndim == 1 else rows)
+        features = self._encoder.encode(as_row(x))
         return self.after(self._posterior.update(features, y, sample_weight))
 
     def after(self, posterior: Posterior) -> Belief:
@@ -223,12 +223,13 @@ class Belief(Immutable):
         """The largest norm of the features over the pool, B of Algorithm 1, constant included."""
         largest = 0.0
         for features in self._features(as_matrix(X)):
-            squares = np.einsum("ij,ij->i", features, features)
+            squares = weighted_squares(features, np.ones(features.shape[1]))
             largest = max(largest, float(squares.max(initial=0.0)))
         return float(np.sqrt(largest + (1.0 if self._posterior.intercept else 0.0)))
 
     def _features(self, matrix: Matrix) -> Iterator[Matrix]:
-        if matrix.nbytes <= CHUNK_BYTES and isinstance(self._encoder, Linear):
+        small = matrix.nbytes <= CHUNK_BYTES or is_sparse(matrix)
+        if small and isinstance(self._encoder, Linear):
             yield self._encoder.encode(matrix)
             return
         start, rows = 0, PROBE_ROWS

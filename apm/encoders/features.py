@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix
+from apm._inputs import Matrix, as_matrix, read_only_view
 from apm.encoders.base import Encoder
 from channelcode.errors import InvalidArgument
 
@@ -33,8 +33,7 @@ class FeatureMap(Encoder):
 
     def encode(self, X: ArrayLike) -> Matrix:
         matrix = as_matrix(X)
-        view = matrix.view()
-        view.setflags(write=False)
+        view = read_only_view(matrix)
         features = as_matrix(self.function(view), "function(X)", finite=False)
         if features.shape[0] != matrix.shape[0]:
             rows = f"{features.shape[0]} rows for {matrix.shape[0]}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix
+from apm._inputs import Matrix, as_matrix, is_sparse
 from apm.encoders.base import Encoder
 
 
@@ -35,6 +36,12 @@ class Affine(Encoder):
 
     def encode(self, X: ArrayLike) -> Matrix:
         matrix = as_matrix(X, finite=False)
+        if is_sparse(matrix):
+            from scipy.sparse import csr_array, hstack
+
+            parts: Any = csr_array(matrix), csr_array(np.ones((matrix.shape[0], 1)))
+            joined: Any = hstack(parts, format="csr")
+            return as_matrix(joined, finite=False)
         features = np.empty((matrix.shape[0], matrix.shape[1] + 1), dtype=matrix.dtype)
         features[:, :-1] = matrix
         features[:, -1] = 1.0

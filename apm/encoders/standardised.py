@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix
+from apm._inputs import Matrix, as_matrix, is_sparse
 from apm.encoders.base import Encoder
 from channelcode._validation import finite_array, read_only
 from channelcode.errors import InvalidArgument
@@ -39,7 +39,7 @@ class Standardised(Encoder):
     @classmethod
     def of(cls, X: ArrayLike) -> Standardised:
         """The encoder that standardises the rows of X, `(n, d)`."""
-        matrix = as_matrix(X).astype(np.float64, copy=False)
+        matrix = _dense(as_matrix(X)).astype(np.float64, copy=False)
         if len(matrix) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
         largest = np.abs(matrix).max(axis=0)
@@ -53,9 +53,16 @@ class Standardised(Encoder):
         return cls(centre * unit, scale)
 
     def encode(self, X: ArrayLike) -> Matrix:
-        matrix = as_matrix(X, finite=False)
+        matrix = _dense(as_matrix(X, finite=False))
         mean, scale = np.asarray(self.mean), np.asarray(self.scale)
         if matrix.shape[1] != len(mean):
             rule = f"must have {len(mean)} columns"
             raise InvalidArgument("X", rule, f"shape {matrix.shape}")
         return ((matrix - mean) / scale).astype(matrix.dtype, copy=False)
+
+
+def _dense(matrix: Matrix) -> Matrix:
+    if is_sparse(matrix):
+        rule = "must be dense for Standardised: what is zero would not stay so (use Linear())"
+        raise InvalidArgument("X", rule, f"sparse, shape {matrix.shape}")
+    return matrix

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix
+from apm._inputs import Matrix, as_dense, as_matrix
 from apm.encoders.base import Encoder
 from channelcode._validation import integer, non_negative, positive
 from channelcode.errors import InvalidArgument, MissingExtra
@@ -62,7 +62,7 @@ class TorchFeatures(Encoder):
 
     def encode(self, X: ArrayLike) -> Matrix:
         torch = import_torch()
-        matrix = as_matrix(X)
+        matrix = as_dense(X)
         first = next(iter(self.module.parameters()), None)
         dtype = torch.float32 if first is None else first.dtype
         device = None if first is None else first.device

@@ -72,8 +72,7 @@ class Bohning(Posterior):
         self._known_design()
         if "mean" not in self._cache:
             held, own = self._solution, self._solution.covariance.features
-            lifted = held.weights if own.basis is None else held.weights @ own.basis
-            mean = lifted * own.deviation
+            mean = own.lifted(held.weights)
             mean.setflags(write=False)
             self._cache["mean"] = mean
         return self._cache["mean"]

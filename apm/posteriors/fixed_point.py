@@ -56,18 +56,7 @@ def solve(
     kernels.begin(
         design, precision, codes, weights, squares, known, mean, factor, share, half, Z, basis
     )
-    U, shift, record = _climb(kernels.climb, Z, half, weights, squares, tol, max_steps)
-    bound, steps, change, _ = record.tolist()
-    if not change <= tol:  # hardly ever: a start that leads nowhere in double precision
-        for start in (0.5 * np.einsum("ij,ij->i", Z, Z), np.ones(n)):
-            other = _climb(kernels.climb, Z, half, weights, start, tol, max_steps)
-            higher, more, left, _ = other[2].tolist()
-            steps += more
-            if left <= tol or higher > bound:
-                U, shift, bound, change = *other[:2], higher, left
-                squares[:] = start
-            if change <= tol:
-                break
+    U, shift, bound, steps, change = climb_from(Z, half, weights, squares, tol, max_steps)
     if reduced and r * q * q > LARGEST:
         mean, factor = _lift(U, shift, basis, precision)
     else:
@@ -76,7 +65,31 @@ def solve(
     if not weights.all():  # rows without weight take no part: give them their value
         rows = design[weights == 0.0]
         squares[weights == 0.0] = ((rows @ factor) ** 2).sum(axis=1) + (rows @ mean) ** 2
-    return FixedPoint(mean, factor, bound, int(steps), change)
+    return FixedPoint(mean, factor, bound, steps, change)
+
+
+def climb_from(
+    Z: Array, half: Array, weights: Array, squares: Array, tol: float, max_steps: int
+) -> tuple[Array, Array, float, int, float]:
+    """The fixed point in the coordinates Z `(n, r)`, r <= n, from `squares`, in place.
+
+    Returns the upper factor U of M, shift = U'^-1 Z'h, the bound, steps and the last change.
+    """
+    from apm._kernels import variational as kernels
+
+    U, shift, record = _climb(kernels.climb, Z, half, weights, squares, tol, max_steps)
+    bound, steps, change, _ = record.tolist()
+    if not change <= tol:  # hardly ever: a start that leads nowhere in double precision
+        for start in (0.5 * np.einsum("ij,ij->i", Z, Z), np.ones(len(Z))):
+            other = _climb(kernels.climb, Z, half, weights, start, tol, max_steps)
+            higher, more, left, _ = other[2].tolist()
+            steps += more
+            if left <= tol or higher > bound:
+                U, shift, bound, change = *other[:2], higher, left
+                squares[:] = start
+            if change <= tol:
+                break
+    return U, shift, bound, int(steps), change
 
 
 def _lift(U: Array, shift: Array, basis: Array, precision: Array) -> tuple[Array, Array]:

@@ -9,9 +9,11 @@ import numpy as np
 
 from apm._inputs import Matrix
 from apm.posteriors.base import Posterior
-from apm.posteriors.covariances.feature_covariance import times
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance, times
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.measures import Pool, ScalarPool
+
+MANY_FEATURES = 512  # from which a posterior on the line lives in the span of its examples
 
 
 class ScalarGaussian(Posterior):
@@ -21,19 +23,26 @@ class ScalarGaussian(Posterior):
 
     @property
     @abstractmethod
-    def factor(self) -> Array:
-        """A matrix F, `(q, q)`, with F F' = covariance."""
+    def _root(self) -> Array | FeatureCovariance:
+        """F `(q, q)`, or for many features the covariance in the span of the examples."""
 
     @property
     def dim(self) -> int:
         return 1
 
     @property
+    def factor(self) -> Array:
+        """A matrix F, `(q, q)`, with F F' = covariance."""
+        held = self._root
+        return held.root() if isinstance(held, FeatureCovariance) else held
+
+    @property
     def covariance(self) -> Array:
         """Cov theta, `(q, q)`."""
         if "covariance" not in self._cache:
-            factor = self.factor
-            covariance = factor @ factor.T
+            held = self._root
+            wide = isinstance(held, FeatureCovariance)
+            covariance: Any = held.dense() if wide else held @ held.T
             covariance.setflags(write=False)
             self._cache["covariance"] = covariance
         return self._cache["covariance"]
@@ -42,34 +51,55 @@ class ScalarGaussian(Posterior):
     def summed_covariance(self) -> Array:
         return self.covariance
 
+    @property
+    def top_eigenvalue(self) -> float:
+        held = self._root
+        return (
+            held.top_eigenvalue if isinstance(held, FeatureCovariance) else super().top_eigenvalue
+        )
+
     def leverage(self, features: Matrix) -> Any:
         """Var l = x'Sigma x of every row, `(n,)`."""
-        image = times(features, self.factor)
+        held = self._root
+        if isinstance(held, FeatureCovariance):
+            return held.quadratic(features)
+        image = times(features, held)
         return np.vecdot(image, image)
 
     def cross_leverage(self, features: Matrix, targets: Matrix) -> Array:
         """Cov(l, l*) = x'Sigma x* of every row and target, `(n, t)`."""
-        return times(features, self.factor) @ times(targets, self.factor).T
+        held = self._root
+        if isinstance(held, FeatureCovariance):
+            return held.cross(features, targets)
+        return times(features, held) @ times(targets, held).T
 
     def sample(self, count: int, *, rng: Seed = None) -> Array:
         """Draws of the weights, `(count, q)`."""
         number = integer("count", count, least=1)
         noise = as_generator(rng).standard_normal((number, len(self.mean)))
-        return self.mean + noise @ self.factor.T
+        held = self._root
+        wide = isinstance(held, FeatureCovariance)
+        return self.mean + (held.draw(noise) if wide else noise @ held.T)
 
     def project(self, features: Matrix) -> tuple[Array, ...]:
         """The means `(n,)` and the variances `(n,)`, in the precision of the features."""
-        count = features.shape[1]
-        self.require_features(count)
-        mean, factor = self.mean, self.factor
-        if features.dtype == np.float32:
-            mean, factor = mean.astype(np.float32), factor.astype(np.float32)
-        centre = features @ mean[:count]
-        spread = features @ factor[:count]
-        if self.intercept:
-            centre += mean[count]
-            spread += factor[count]
-        return centre, np.vecdot(spread, spread)
+        return self.mean_inputs(features), self.leverage(features)
 
     def pool(self, arrays: tuple[Array, ...]) -> Pool:
         return ScalarPool(*arrays)
+
+
+def span_of(
+    posterior: Posterior, start: Posterior | None, held: Any, fresh: int
+) -> tuple[FeatureCovariance, Array, int]:
+    """The span of a posterior's examples, their coordinates `(n, r)`, and how many were known.
+
+    `held` is the solution of `start`, with `factor` and `coordinates`, if there is one.
+    """
+    n = posterior.num_observations
+    if start is not None and held is not None and start.num_observations + fresh == n:
+        rows = posterior.design[n - fresh :]
+        features = held.factor.grown(rows)
+        return features, features.extended(held.coordinates, rows), n - fresh
+    features, Z = FeatureCovariance.whole(posterior.design, posterior.precision, np.zeros(n))
+    return features, Z, 0

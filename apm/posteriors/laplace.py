@@ -14,7 +14,7 @@ from apm.posteriors.covariances.covariance import (
     DiagonalCovariance,
     KroneckerCovariance,
 )
-from apm.posteriors.covariances.feature_covariance import require_room, times
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance, require_room, times
 from apm.posteriors.covariances.structures import (
     DiagonalHessian,
     FullHessian,
@@ -22,13 +22,14 @@ from apm.posteriors.covariances.structures import (
     Structure,
     full_hessian,
 )
-from apm.posteriors.gaussian import ScalarGaussian
+from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from apm.posteriors.input_projection import informative_projection
 from apm.posteriors.maximum import (
     convex_part,
     inputs_of,
     label_derivatives,
     maximise,
+    newton,
     span,
 )
 from apm.posteriors.softmax_maximum import complements
@@ -46,6 +47,7 @@ class Solution(NamedTuple):
     factor: Any
     exact: bool
     steps: int
+    coordinates: Array | None = None
 
 
 class Laplace(Posterior):
@@ -202,7 +204,9 @@ class Laplace(Posterior):
         solved = self._solved()
         state = {"theta": solved.weights, "exact": np.array(solved.exact)}
         state["steps"] = np.array(solved.steps)
-        if solved.factor is not None:
+        if isinstance(solved.factor, FeatureCovariance):
+            state |= solved.factor.arrays() | {"coordinates": solved.coordinates}
+        elif solved.factor is not None:
             state["factor"] = solved.factor
         if solved.covariance is not None:
             state |= solved.covariance.arrays()
@@ -211,7 +215,11 @@ class Laplace(Posterior):
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
         covariance = None
         factor = None
-        if self.dim == 1:
+        coordinates: Any = None
+        if self.dim == 1 and "coordinates" in state:
+            factor = FeatureCovariance.from_arrays(state)
+            coordinates = read_only(state["coordinates"])
+        elif self.dim == 1:
             factor = read_only(state["factor"])
         elif "matrix" in state:
             covariance = BlockCovariance(state["matrix"], int(state["num_classes"]))
@@ -220,7 +228,8 @@ class Laplace(Posterior):
         elif "variances" in state:
             covariance = DiagonalCovariance(state["variances"], state["centre"])
         theta = read_only(state["theta"])
-        return Solution(theta, covariance, factor, bool(state["exact"]), int(state["steps"]))
+        exact, steps = bool(state["exact"]), int(state["steps"])
+        return Solution(theta, covariance, factor, exact, steps, coordinates)
 
 
 class ScalarLaplace(ScalarGaussian, Laplace):
@@ -229,12 +238,39 @@ class ScalarLaplace(ScalarGaussian, Laplace):
     __slots__ = ()
 
     @property
-    def factor(self) -> Array:
+    def _root(self) -> Array | FeatureCovariance:
         return self._solved().factor
+
+    def _solve(self, start: Posterior | None, fresh: int) -> Solution:
+        diagonal = isinstance(self._structure, DiagonalHessian)
+        if len(self._precision) < MANY_FEATURES or diagonal:
+            return super()._solve(start, fresh)
+        held = start._solution if isinstance(start, ScalarLaplace) else None
+        features, Z, _ = span_of(self, start, held, fresh)
+        weights, steps = np.zeros((1, Z.shape[1])), 0
+        if held is not None:
+            weights = features.whitened(held.weights)
+        if len(Z):
+            weights, steps = newton(self._channel, Z, self._codes, self._weights, weights)
+        l = inputs_of(self._channel, Z, weights)
+        _, hessian = label_derivatives(self._channel, self._codes, l)
+        curvatures, ones = -self._weights[:, None, None] * hessian, np.ones(Z.shape[1])
+        exact = True
+        try:
+            factor = _inverse_root(full_hessian(curvatures, Z, ones))
+        except np.linalg.LinAlgError:
+            factor = _inverse_root(full_hessian(convex_part(curvatures), Z, ones))
+            exact = False
+        theta = features.lifted(weights)
+        for array in (theta, Z):
+            array.setflags(write=False)
+        return Solution(theta, None, features.with_factor(factor), exact, steps, Z)
 
     def _spread(self, curvatures: Array) -> tuple[Any, Any]:
         if isinstance(self._structure, DiagonalHessian):
             own = np.maximum(curvatures[:, 0, 0], 0.0)
+            count = len(self._precision)
+            require_room((count, count), "the factor of the covariance")
             return None, np.diag((self._precision + own @ self.design**2) ** -0.5)
         return None, scalar_factor(curvatures, self.design, self._precision)
 
@@ -255,12 +291,16 @@ def _softmax_curvatures(l: Array, weights: Array, *, diagonal: bool) -> Array:
     return curvatures
 
 
+def _inverse_root(matrix: Array) -> Any:
+    """F with F F' = matrix^-1; LinAlgError if it is not positive definite."""
+    return np.linalg.inv(np.linalg.cholesky(matrix)).T if len(matrix) else matrix
+
+
 def scalar_factor(curvatures: Array, design: Array, precision: Array) -> Array:
     """F with F F' = (diag(precision) + sum_i w_i x_i x_i')^-1, through the span of the rows."""
     coordinates, basis = span(design, precision)
     width = coordinates.shape[1]
-    inner = full_hessian(curvatures, coordinates, np.ones(width))
-    factor = np.linalg.inv(np.linalg.cholesky(inner)).T if width else inner
+    factor = _inverse_root(full_hessian(curvatures, coordinates, np.ones(width)))
     if basis is not None:
         factor = np.eye(len(precision)) + basis.T @ (factor - np.eye(width)) @ basis
     return factor / np.sqrt(precision)[:, None]

@@ -94,13 +94,11 @@ def maximise(
     if type(channel) is Softmax:
         V, steps = softmax_maximum(Z, codes, weights, V)
     else:
-        V, steps = _newton(channel, Z, codes, weights, V)
+        V, steps = newton(channel, Z, codes, weights, V)
     return Maximum((V if basis is None else V @ basis) / np.sqrt(precision), steps)
 
 
-def _newton(
-    channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array
-) -> tuple[Array, int]:
+def newton(channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array) -> tuple[Array, int]:
     """Newton with a line search from V `(k, r)` in whitened coordinates; V and the steps.
 
     Done when a full step is below 1e-9 of the weights, or when the slope is nothing but the

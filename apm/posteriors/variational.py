@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from apm.posteriors.base import Posterior, PriorOptions
-from apm.posteriors.fixed_point import solve
-from apm.posteriors.gaussian import ScalarGaussian
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance
+from apm.posteriors.fixed_point import climb_from, solve
+from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from channelcode._validation import Array, positive, read_only
 from channelcode.errors import NotConverged
 
@@ -21,12 +22,13 @@ class Solution(NamedTuple):
     """The fixed point: what the next one starts from, and what the moments are made of."""
 
     mean: Array
-    factor: Array
+    factor: Any
     squares: Array
     evidence_bound: float
     steps: int
     change: float
     map_start: Array
+    coordinates: Array | None = None
 
 
 class VariationalLogistic(ScalarGaussian):
@@ -79,7 +81,7 @@ class VariationalLogistic(ScalarGaussian):
         return self._solved().mean
 
     @property
-    def factor(self) -> Array:
+    def _root(self) -> Array | FeatureCovariance:
         return self._solved().factor
 
     @property
@@ -103,11 +105,23 @@ class VariationalLogistic(ScalarGaussian):
         if "map" not in self._cache:
             from apm._kernels.logistic_map import fit
 
-            signs = 2.0 * self._codes - 1.0
-            start = np.array(self._solved().map_start)
+            signs, held = 2.0 * self._codes - 1.0, self._solved()
+            rows: Any = self._known_design()
+            precision, start = self._precision, held.map_start
+            if isinstance(held.factor, FeatureCovariance):  # as it is, in the span
+                rows = held.coordinates
+                precision = np.ones(rows.shape[1])
+                start = held.factor.whitened(start)
             weights, _, change = fit(
-                self._known_design(), self._precision, signs, self._weights, start, MAP_STEPS
+                np.ascontiguousarray(rows),
+                precision,
+                signs,
+                self._weights,
+                np.array(start),
+                MAP_STEPS,
             )
+            if isinstance(held.factor, FeatureCovariance):
+                weights = held.factor.lifted(weights)
             if not change <= MAP_TOL:
                 raise NotConverged("Newton for the MAP weights did not converge", weights)
             weights.setflags(write=False)
@@ -120,6 +134,8 @@ class VariationalLogistic(ScalarGaussian):
 
     def _solve(self, start: Posterior | None, fresh: int) -> Solution:
         design = self._known_design()
+        if len(self._precision) >= MANY_FEATURES:
+            return self._checked(self._solve_wide(start, fresh))
         squares = np.empty(len(design))
         known, share = 0, 0.5  # a new example settles near half its variance
         if isinstance(start, VariationalLogistic):
@@ -149,11 +165,42 @@ class VariationalLogistic(ScalarGaussian):
         mean, factor, bound, steps, change = found
         for array in (mean, factor, squares):
             array.setflags(write=False)
-        solution = Solution(mean, factor, squares, bound, steps, change, map_start)
-        if not change <= self._tol:
+        return self._checked(Solution(mean, factor, squares, bound, steps, change, map_start))
+
+    def _solve_wide(self, start: Posterior | None, fresh: int) -> Solution:
+        """As `_solve` in the span of the examples, which grows by the new ones."""
+        design, n = self._known_design(), len(self._codes)
+        held = start._solution if isinstance(start, VariationalLogistic) else None
+        features, Z, known = span_of(self, start, held, fresh)
+        squares = np.empty(n)
+        prior = FeatureCovariance.prior(self._precision)
+        before = prior if held is None else held.factor
+        squares[:known] = [] if held is None else held.squares[:known]
+        new = design[known:]
+        share = 1.0 if held is not None and known == 0 and len(held.squares) else 0.5
+        centre = np.zeros(n - known) if held is None else new @ held.mean
+        squares[known:] = share * before.quadratic(new) + centre**2
+        half = self._weights * (self._codes - 0.5)
+        U, shift, bound, steps, change = climb_from(
+            Z, half, self._weights, squares, self._tol, MAX_STEPS
+        )
+        factor: Any = np.linalg.inv(np.triu(U))
+        mean = features.lifted(factor @ shift)
+        idle = self._weights == 0.0
+        covariance = features.with_factor(factor)
+        squares[idle] = covariance.quadratic(design[idle]) + (design[idle] @ mean) ** 2
+        map_start = np.zeros_like(mean)
+        if isinstance(start, VariationalLogistic) and held is not None:
+            map_start = start._cache.get("map", held.map_start)
+        for array in (mean, squares, Z):
+            array.setflags(write=False)
+        return Solution(mean, covariance, squares, bound, steps, change, map_start, Z)
+
+    def _checked(self, solution: Solution) -> Solution:
+        if not solution.change <= self._tol:
             raise NotConverged(
-                f"the variational fixed point moved by {change:.1e} after {steps} steps: "
-                "raise prior_precision or tol, or scale the features",
+                f"the variational fixed point moved by {solution.change:.1e} after "
+                f"{solution.steps} steps: raise prior_precision or tol, or scale the features",
                 self._evolve(_solution=solution),
             )
         return solution
@@ -161,7 +208,11 @@ class VariationalLogistic(ScalarGaussian):
     def _solution_state(self) -> dict[str, np.ndarray]:
         held = self._solved()
         start = self._cache.get("map", held.map_start)
-        state = {name: np.asarray(value) for name, value in held._asdict().items()}
+        if isinstance(held.factor, FeatureCovariance):
+            parts = held._asdict() | held.factor.arrays()
+        else:
+            parts = {name: value for name, value in held._asdict().items() if value is not None}
+        state = {name: np.asarray(value) for name, value in parts.items()}
         return state | {"map_start": start, "has_map": np.array("map" in self._cache)}
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
@@ -169,8 +220,14 @@ class VariationalLogistic(ScalarGaussian):
             self._cache["map"] = read_only(state["map_start"])
         names = ("mean", "factor", "squares", "map_start")
         mean, factor, squares, map_start = (read_only(state[name]) for name in names)
-        bound, change = float(state["evidence_bound"]), float(state["change"])
-        return Solution(mean, factor, squares, bound, int(state["steps"]), change, map_start)
+        factor: Any
+        coordinates: Any = None
+        if "basis" in state or "deviation" in state:
+            factor = FeatureCovariance.from_arrays(state)
+            coordinates = read_only(state["coordinates"])
+        bound, change, steps = (float(state[n]) for n in ("evidence_bound", "change", "steps"))
+        count = int(steps)
+        return Solution(mean, factor, squares, bound, count, change, map_start, coordinates)
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"tol": np.array(self._tol)}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from apm._inputs import as_dense, as_row
 from apm.belief import Belief
 from apm.posteriors import (
     BlockCovariance,
@@ -16,6 +17,7 @@ from apm.posteriors import (
     Posterior,
     Sampled,
 )
+from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array, Seed, as_generator
 from channelcode.channels import Channel
@@ -37,7 +39,7 @@ def condition(belief: Belief, x: Any, *, rng: Seed = None) -> Belief:
     classes share, a diagonal one its diagonal, and posterior draws move so that their covariance
     is the one above. A posterior of a kind unknown here is left as it is.
     """
-    features = np.asarray(belief.encoder.encode(np.asarray(x)[None, :]), dtype=np.float64)
+    features = as_dense(belief.encoder.encode(as_row(x))).astype(np.float64)
     posterior = belief.posterior.sized(features.shape[1])
     law = posterior.pool(posterior.project(features))[0]
     row = np.append(features[0], 1.0) if posterior.intercept else features[0]
@@ -77,7 +79,10 @@ def _shrunk(posterior: Posterior, row: Array, weight: Any) -> Posterior:
     parts = getattr(solution, "_fields", ())
     change: dict[str, Any]
     if isinstance(posterior, ScalarGaussian) and "factor" in parts:
-        change = {"factor": shrunk_factor(posterior.factor, row, weight)}
+        held = solution.factor
+        wide = isinstance(held, FeatureCovariance)
+        after = held.shrunk(row, weight)[0] if wide else shrunk_factor(held, row, weight)
+        change = {"factor": after}
     elif isinstance(posterior, Sampled):
         change = {"samples": _moved(posterior, row, weight)}
     elif "covariance" in parts and isinstance(solution.covariance, Covariance):

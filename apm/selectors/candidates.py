@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.encoders import Linear
 from apm.posteriors.gaussian import ScalarGaussian
@@ -29,7 +30,7 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
     if isinstance(belief.encoder, Linear):
         posterior = belief.posterior.sized(X.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
-            if X.size <= SMALL:
+            if X.size <= SMALL or is_sparse(X):
                 arrays = posterior.project(X)
             elif isinstance(posterior, ScalarGaussian):
                 arrays = _projected(posterior, X)

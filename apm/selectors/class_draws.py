@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
+from apm.posteriors.covariances.feature_covariance import times
 from channelcode._validation import Array
 from channelcode.channels import Softmax
 
@@ -27,8 +29,10 @@ def class_major(theta: Array) -> Array:
 
 def class_inputs(belief: Belief, X: Any, theta: Array) -> Array:
     """Channel inputs of every row of X under draws `(k, q, s)`: `(k, n, s)`."""
-    features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
-    inputs = np.matmul(features, theta[:, : features.shape[1]])
+    features: Any = belief.encoder.encode(X)
+    if is_sparse(features):
+        return np.stack([times(features, own) for own in theta])
+    inputs = np.matmul(features.astype(np.float64, copy=False), theta[:, : features.shape[1]])
     if belief.posterior.intercept:
         inputs += theta[:, -1:]
     return inputs

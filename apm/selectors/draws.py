@@ -10,6 +10,7 @@ import numpy as np
 from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.posteriors import Bohning, KroneckerCovariance, Laplace
+from apm.posteriors.covariances.feature_covariance import times
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
@@ -24,21 +25,20 @@ def inputs_at(belief: Belief, X: Any, parameters: Array) -> Array:
     Parameters `(q,)` give `(n,)`; `(k, q)` for a channel input in R^k give `(n, k)`; leading axes
     of draws, `(s, q)` or `(s, k, q)`, give `(n, s)` or `(n, s, k)`. The intercept is last in q.
     """
-    features = np.asarray(belief.encoder.encode(X), dtype=np.float64)
-    weights = parameters[..., : features.shape[1]]
-    inputs = features @ weights.reshape(-1, features.shape[1]).T
-    if belief.posterior.intercept:
-        inputs = inputs + parameters[..., -1].reshape(-1)
+    features: Any = belief.encoder.encode(X)
+    inputs = times(
+        features.astype(np.float64, copy=False), parameters.reshape(-1, parameters.shape[-1]).T
+    )
     return inputs.reshape(len(features), *parameters.shape[:-1])
 
 
 def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> Array:
     """Draws from a Gaussian posterior: `(s, q)` on the line, `(s, k, q)` in R^k."""
     posterior = belief.posterior
+    if isinstance(posterior, ScalarGaussian):
+        return posterior.sample(samples, rng=rng)
     mean = np.asarray(posterior.mean)
     noise = rng.standard_normal((samples, *mean.shape))
-    if isinstance(posterior, ScalarGaussian):
-        return mean + noise @ np.asarray(posterior.factor).T
     covariance = posterior.covariance
     if isinstance(covariance, KroneckerCovariance):
         inner = covariance.features.draw(noise.reshape(-1, mean.shape[1]))

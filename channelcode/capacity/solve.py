@@ -17,7 +17,7 @@ from channelcode.capacity.solvers.auto import Auto
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
-from channelcode.channels.rows import check_rows, checked_log_prob, is_builtin
+from channelcode.channels.row_check import check_rows, checked_log_prob, is_builtin
 from channelcode.constraints import Constraint
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure

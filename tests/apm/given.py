@@ -66,7 +66,7 @@ class Given(ScalarGaussian):
         return self._map
 
     @property
-    def factor(self) -> Array:
+    def _root(self) -> Array:
         return self._solution.factor
 
     def _solve(self, start: Posterior | None, fresh: int) -> Any:

@@ -148,14 +148,11 @@ class KroneckerCovariance(Covariance):
         return ScaledPool(mean, spread, self._outer)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        own = self._features
-        parts = {"outer": self._outer, "deviation": own.deviation, "factor": own.factor}
-        return parts if own.basis is None else parts | {"basis": own.basis}
+        return {"outer": self._outer, **self._features.arrays()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        inner = FeatureCovariance(arrays["deviation"], arrays["factor"], arrays.get("basis"))
-        return cls(arrays["outer"], inner)
+        return cls(arrays["outer"], FeatureCovariance.from_arrays(arrays))
 
 
 class DiagonalCovariance(Covariance):

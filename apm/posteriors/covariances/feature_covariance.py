@@ -23,6 +23,7 @@ LARGEST_DENSE = 1 << 27  # entries of a matrix that is formed on request: a gibi
 NEAR = 1e-6  # of a row's square: less of it outside the span is recomputed without cancellation
 DEPENDENT = 1e-13  # a row this close to the span of the others, relative to its norm, lies in it
 PIECE = 1 << 20  # entries of a temporary
+POOLS = 4  # sparse matrices whose images are remembered: a pool, its targets
 
 
 def times(features: Any, matrix: Array) -> Any:
@@ -70,13 +71,15 @@ class FeatureCovariance(Immutable):
     [[0.0625, 0.0], [0.0, 0.25]]
     """
 
-    __slots__ = ("_basis", "_deviation", "_factor")
+    __slots__ = ("_basis", "_deviation", "_factor", "_images")
     _deviation: Array
     _basis: Array | None
     _factor: Array
+    _images: dict[int, tuple[Any, Array]]  # sparse pools and B D x of their rows, by identity
 
     def __init__(self, deviation: Array, factor: Array, basis: Array | None = None) -> None:
         self._set(
+            _images={},
             _deviation=read_only(deviation),
             _factor=read_only(factor),
             _basis=None if basis is None else read_only(basis),
@@ -102,11 +105,7 @@ class FeatureCovariance(Immutable):
         Z = np.ascontiguousarray(design * prior._deviation)
         basis = None
         if prior._basis is not None and len(Z) < Z.shape[1]:
-            from apm._kernels.dense import row_basis
-
-            basis, Z = Z, np.empty((len(Z), len(Z)))
-            rank = row_basis(basis, Z)
-            basis, Z = basis[:rank], np.ascontiguousarray(Z[:, :rank])
+            basis, Z = orthonormal_rows(Z)
         rank = Z.shape[1]
         stacked = np.concatenate((np.sqrt(weights)[:, None] * Z, np.eye(rank)))
         upper = np.linalg.qr(stacked, mode="r")
@@ -127,6 +126,9 @@ class FeatureCovariance(Immutable):
             values, vectors = np.linalg.eigh(matrix)
             factor = vectors * np.sqrt(np.maximum(values, 0.0))
         return cls(np.ones(len(matrix)), factor)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_images": {}}  # pools are not part of a covariance
 
     @property
     def deviation(self) -> Array:
@@ -165,11 +167,17 @@ class FeatureCovariance(Immutable):
             return float(np.linalg.eigvalsh(self.dense())[-1])
         common = float(self._deviation[0])
         others = np.flatnonzero(self._deviation != common)  # at most the constant
-        directions = [*self._basis, *np.eye(len(self._deviation))[others]]
-        if not directions:
+        prior = FeatureCovariance(
+            np.ones(len(self._deviation)), np.eye(len(self._basis)), self._basis
+        )
+        for place in others:
+            unit = np.zeros(len(self._deviation))
+            unit[place] = 1.0
+            prior, _ = prior._grown(unit)
+        directions = prior._basis if prior._basis is not None else self._basis
+        if len(directions) == 0:
             return common**2
-        frame, _ = np.linalg.qr(np.array(directions).T)
-        turned = frame.T * self._deviation
+        turned = directions * self._deviation
         within = turned @ self._basis.T
         image = within @ self._factor
         matrix = turned @ turned.T - within @ within.T + image @ image.T
@@ -194,7 +202,10 @@ class FeatureCovariance(Immutable):
 
     def coordinates(self, features: Any) -> Any:
         """F'B D x of every row, `(n, r)`: the part of x'Mx within the span is its square."""
-        return times(features, self._lifted())
+        if self._basis is None:
+            return times(features, self._deviation[:, None] * self._factor)
+        inside = self._inside(features)
+        return inside @ self._factor.astype(inside.dtype, copy=False)
 
     def quadratic(self, features: Any) -> Any:
         """x'Mx of every row of features `(n, p)`, shape `(n,)`."""
@@ -202,13 +213,34 @@ class FeatureCovariance(Immutable):
         within = np.einsum("ij,ij->i", image, image)
         return within if self._basis is None else within + self._outside(features)
 
+    def _inside(self, features: Any) -> Any:
+        """B D x of every row, `(n, r)`; remembered for a sparse matrix that cannot be written to.
+
+        The basis of a later covariance begins with this one, and so do its columns.
+        """
+        basis, scale = self._basis, self._deviation
+        if basis is None:
+            return times(features, np.diag(scale))
+        fixed = is_sparse(features) and not features.data.flags.writeable
+        known, image = self._images.get(id(features), (None, None))
+        if not fixed or known is not features or image is None or image.shape[1] > len(basis):
+            image = np.empty((features.shape[0], 0))
+        have = image.shape[1]
+        if have < len(basis):
+            more = times(features, (basis[have:] * scale).T)
+            image = more if have == 0 else np.concatenate((image, more), axis=1)
+            if fixed:
+                if len(self._images) >= POOLS and id(features) not in self._images:
+                    self._images.clear()
+                self._images[id(features)] = features, image
+        return image
+
     def cross(self, features: Any, others: Any) -> Array:
         """x'Mx* of every pair of rows, `(n, t)`."""
-        forms = self.coordinates(features) @ self.coordinates(others).T
         if self._basis is None:
-            return forms
-        turned = (self._basis * self._deviation).T
-        forms -= times(features, turned) @ times(others, turned).T
+            return self.coordinates(features) @ self.coordinates(others).T
+        inside, there = self._inside(features), self._inside(others)
+        forms = inside @ ((there @ self._factor) @ self._factor.T - there).T
         squares = self._deviation**2
         weights = squares[: features.shape[1]]
         if is_sparse(features):
@@ -246,7 +278,48 @@ class FeatureCovariance(Immutable):
             factor = factor - kept
             kept = np.outer(factor @ unit, unit)
         factor += image / np.sqrt(1.0 + weight * variance)
-        return FeatureCovariance(self._deviation, factor, grown._basis), change
+        after = FeatureCovariance(self._deviation, factor, grown._basis)
+        return grown._sharing(after), change
+
+    def grown(self, rows: Array) -> FeatureCovariance:
+        """The same covariance on a span that holds these rows `(b, q)` as well."""
+        held = self
+        for row in rows:
+            held, _ = held._grown(row * self._deviation)
+        return held
+
+    def lifted(self, weights: Array) -> Array:
+        """Weights in the coordinates of the span, `(..., r)`, as weights of the features.
+
+        Those of a smaller span that this one began with are taken too.
+        """
+        count = weights.shape[-1]
+        white = weights if self._basis is None else weights @ self._basis[:count]
+        return white * self._deviation
+
+    def with_factor(self, factor: Array) -> FeatureCovariance:
+        """The covariance with another F in the same span."""
+        return self._sharing(FeatureCovariance(self._deviation, factor, self._basis))
+
+    def _sharing(self, later: FeatureCovariance) -> FeatureCovariance:
+        """A covariance whose basis begins with this one, knowing the same pools."""
+        later._images.update(self._images)
+        return later
+
+    def root(self) -> Array:
+        """A matrix R `(q, q)` with R R' = M; refused where it would be too large."""
+        require_room(self.shape, "the factor of the covariance")
+        return self.draw(np.eye(len(self._deviation))).T
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The parts, by the names of the constructor's arguments."""
+        parts = {"deviation": self._deviation, "factor": self._factor}
+        return parts if self._basis is None else parts | {"basis": self._basis}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> FeatureCovariance:
+        """The covariance that `arrays` came from."""
+        return cls(arrays["deviation"], arrays["factor"], arrays.get("basis"))
 
     def whitened(self, weights: Array) -> Array:
         """Weights `(k, q)` in the coordinates of the span, `(k, r)`."""
@@ -284,21 +357,15 @@ class FeatureCovariance(Immutable):
         basis = np.concatenate((self._basis, (rest / size)[None]))
         factor = np.zeros((rank + 1, rank + 1))
         factor[:rank, :rank], factor[rank, rank] = self._factor, 1.0
-        return FeatureCovariance(self._deviation, factor, basis), np.append(inside, size)
-
-    def _lifted(self) -> Array:
-        """D B'F `(q, r)`."""
-        if self._basis is None:
-            return self._deviation[:, None] * self._factor
-        return self._deviation[:, None] * (self._basis.T @ self._factor)
+        grown = FeatureCovariance(self._deviation, factor, basis)
+        return self._sharing(grown), np.append(inside, size)
 
     def _outside(self, features: Any) -> Any:
         """|D x|^2 less its part within the span, `(n,)`; little of it not by difference."""
         if self._basis is None:
             return 0.0
-        turned = (self._basis * self._deviation).T
         own = weighted_squares(features, self._deviation**2)
-        inside = times(features, turned)
+        inside = self._inside(features)
         rest = own - np.einsum("ij,ij->i", inside, inside)
         near = np.flatnonzero(rest < NEAR * own)
         step = max(1, PIECE // len(self._deviation))
@@ -312,6 +379,19 @@ class FeatureCovariance(Immutable):
             left = np.einsum("ij,ij->i", white, white)
             rest[rows] = np.where(left > DEPENDENT**2 * own[rows], left, 0.0)
         return rest
+
+
+def orthonormal_rows(Z: Array) -> tuple[Array, Array]:
+    """An orthonormal basis `(r, q)` of the rows of Z `(n, q)`, n < q, and their coordinates."""
+    frame, upper = np.linalg.qr(Z.T)
+    sizes = np.linalg.norm(upper, axis=0)
+    if (np.abs(np.diag(upper)) > DEPENDENT * sizes).all():
+        return np.ascontiguousarray(frame.T), np.ascontiguousarray(upper.T)
+    from apm._kernels.dense import row_basis  # some rows depend on others: one at a time
+
+    basis, coordinates = Z.copy(), np.empty((len(Z), len(Z)))
+    rank = row_basis(basis, coordinates)
+    return basis[:rank], np.ascontiguousarray(coordinates[:, :rank])
 
 
 def require_room(shape: tuple[int, int], what: str, argument: str = "num_features") -> None:

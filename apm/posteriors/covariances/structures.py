@@ -50,7 +50,10 @@ class FullHessian(Structure):
     ) -> Covariance:
         k, size = len(centre), len(centre) * len(precision)
         require_room((size, size), f"the full Hessian of {k} classes")
-        hessian = full_hessian(curvatures, design, precision)
+        # what C takes out is filled up first: the prior alone there may be lost beside the rest
+        level = np.maximum(np.einsum("naa->n", curvatures), 0.0) / k
+        hidden = level[:, None, None] * (np.eye(k) - centre)
+        hessian = full_hessian(curvatures + hidden, design, precision)
         inverse = np.linalg.inv(np.linalg.cholesky(hessian))
         blocks = (inverse.T @ inverse).reshape(k, len(precision), k, len(precision))
         seen = np.einsum("ab,bicj,cd->aidj", centre, blocks, centre, optimize=True)

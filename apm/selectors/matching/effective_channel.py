@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
+from apm.posteriors import Bohning
+from apm.posteriors.gaussian import ScalarGaussian
 from apm.power import Candidates, PowerPolicy
 from apm.selectors.matching.explained_variance import explained_share, kept_shares
 from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table
@@ -77,7 +80,16 @@ class EffectiveChannel:
         if kept is not None:
             yield from kept
             return
-        rows = self.X if len(view.laws) == len(self.X) else self.X[chosen]
+        every = len(view.laws) == len(self.X)
+        if is_sparse(self.X) and isinstance(self.belief.posterior, ScalarGaussian | Bohning):
+            # as a whole: the posterior remembers what it knows of a sparse matrix
+            share = explained_share(self.belief, self.X, self.targets, view)
+            share = share if every else share[chosen]
+            if self.pooled:
+                share = np.minimum(share @ self.weights, 1.0)[:, None]
+            yield slice(None), share
+            return
+        rows = self.X if every else self.X[chosen]
         count = max(1, CHUNK_ENTRIES // len(self.targets))
         for start in range(0, len(rows), count):
             part = slice(start, start + count)

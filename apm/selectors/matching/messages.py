@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix
+from apm._inputs import as_matrix, read_only_view
 from apm.belief import Belief
 from apm.selectors.matching.target import Match, match
 from apm.selectors.matching.views import View, as_choice
@@ -111,7 +111,7 @@ class Predictions(Message):
         if self.num_targets >= len(matrix):
             return matrix
         rows = np.random.default_rng(self.rng).choice(len(matrix), self.num_targets, replace=False)
-        return matrix[np.sort(rows)]
+        return read_only_view(matrix[np.sort(rows)])
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
         effective = self.effective(selector.channel, belief, X, candidates, view)
