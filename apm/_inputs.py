@@ -38,9 +38,6 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
         return as_sparse(X, argument, finite=finite)  # type: ignore[return-value]
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidArgument(argument, "must have no masked entries", f"{X.mask.sum()} masked")
-    if is_sparse(X):  # NumPy would make one object of it
-        value = f"a sparse matrix of shape {getattr(X, 'shape', None)}"
-        raise InvalidArgument(argument, "must be dense here: X.toarray()", value)
     try:
         matrix = np.asarray(X)
     except ValueError:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.description import describe, posterior_class, restore
 from apm.encoders import Encoder
@@ -63,6 +64,9 @@ class Saved(NamedTuple):
 def save(path: str | os.PathLike[str], saved: Saved) -> Path:
     """Write a learner to `path`; a reader sees the old file or the new one."""
     posterior = saved.belief.posterior
+    if is_sparse(saved.pool):
+        rule = "must be dense to be saved; record_to(path) keeps the labels of a sparse one"
+        raise InvalidArgument("pool", rule, f"sparse, shape {saved.pool.shape}")
     arrays: dict[str, Any] = {"pool": saved.pool, "sketch": _sketch(saved.features)}
     arrays |= {f"posterior/{name}": value for name, value in posterior.state().items()}
     if saved.initial.num_observations:

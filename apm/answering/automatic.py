@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
-from apm.encoders import Encoder, Standardised
+from apm.encoders import Encoder, Linear, Standardised
 from apm.posteriors import Bohning, VariationalLogistic
 from apm.posteriors.base import Posterior
 from apm.posteriors.labels import as_labels
@@ -39,5 +40,6 @@ def default_belief(
         count = len(as_labels(classes, "classes"))
         if count < 2:
             raise InvalidArgument("classes", "must be two or more", classes)
-    encoder = Standardised.of(pool) if encoder is None else encoder
+    if encoder is None:  # sparse rows are taken as they are: zeros would not stay zero
+        encoder = Linear() if is_sparse(pool) else Standardised.of(pool)
     return Belief(default_posterior(count, classes), encoder)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import as_matrix, read_only_view
+from apm._inputs import as_matrix, is_sparse, read_only_view
 from apm.answering.automatic import default_posterior
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
@@ -17,6 +17,7 @@ from apm.selectors import Selector
 from apm.selectors.default import default_selector
 from apm.storage.answers import Answer, Answers
 from channelcode.channels import Channel
+from channelcode.errors import InvalidArgument
 
 
 class Setup(NamedTuple):
@@ -94,6 +95,9 @@ def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
 
 def extended(setup: Setup, state: State, rows: np.ndarray) -> State:
     """The state with more rows, the journal aside; the selector looks at the pool anew."""
+    if is_sparse(state.pool):
+        rule = "must be dense to be extended: make a new Learner of all rows"
+        raise InvalidArgument("pool", rule, f"sparse, shape {state.pool.shape}")
     encoded = as_matrix(setup.encoder.encode(rows), "encoder(more_rows)")
     features = read_only_view(np.concatenate((state.features, encoded)))
     pool = read_only_view(np.concatenate((state.pool, rows)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from apm.belief import Belief
 from apm.encoders import FeatureMap
@@ -309,8 +308,6 @@ def test_bad_pools():
     for empty in (np.empty((0, 3)), np.empty((3, 0)), []):
         with pytest.raises(InvalidArgument, match=r"row|column|axes"):
             Learner(empty, VariationalLogistic())
-    with pytest.raises(InvalidArgument, match=r"must be dense.*sparse matrix of shape \(30, 3\)"):
-        Learner(sparse.csr_array(X), VariationalLogistic())
     for wrong in (X.astype(complex), X.astype(object), [["a"]]):
         with pytest.raises(InvalidArgument, match="real numbers"):
             Learner(wrong, VariationalLogistic())

@@ -147,6 +147,18 @@ def test_what_a_sparse_matrix_must_be() -> None:
         Standardised.of(sparse.csr_array(np.eye(2)))
 
 
+def test_a_learner_of_sparse_rows_alone(tmp_path: Any) -> None:
+    learner = Learner(sparse.csr_array(np.eye(6)), classes=["no", "yes"], seed=0)
+    learner.record_to(tmp_path / "journal.jsonl")
+    learner.tell(int(learner.ask()), "yes")
+    with pytest.raises(InvalidArgument, match="must be dense to be saved"):
+        learner.save(tmp_path / "learner.npz")
+    with pytest.raises(InvalidArgument, match="must be dense to be extended"):
+        learner.extend(sparse.csr_array(np.eye(6)[:1]))
+    learner.stop_recording()
+    assert len(learner.history) == 1
+
+
 def test_encoders_of_sparse_rows() -> None:
     X = sparse.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
     assert is_sparse(Linear().encode(X))
