@@ -151,16 +151,6 @@ class FeatureCovariance(Immutable):
         return (len(self._deviation), len(self._deviation))
 
     @property
-    def trace(self) -> float:
-        """tr M."""
-        own = self._deviation**2
-        if self._basis is None:
-            return float(own @ np.einsum("ij,ij->i", self._factor, self._factor))
-        turned = self._basis * self._deviation
-        image = self._factor.T @ turned
-        return float(own.sum() - np.vdot(turned, turned) + np.vdot(image, image))
-
-    @property
     def top_eigenvalue(self) -> float:
         """The largest eigenvalue of M, from matrices no larger than the span."""
         if self._basis is None:
