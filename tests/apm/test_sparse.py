@@ -14,10 +14,11 @@ from apm._inputs import as_matrix, is_sparse, read_only_view
 from apm._sparse import SparseRows
 from apm.belief import Belief
 from apm.encoders import Affine, FeatureMap, Linear, Standardised
-from apm.posteriors import Bohning, Laplace, VariationalLogistic, feature_covariance
+from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.posteriors import gaussian as gaussian_module
 from apm.posteriors import laplace as laplace_module
 from apm.posteriors import variational as variational_module
+from apm.posteriors.covariances import feature_covariance
 from channelcode.channels import Cauchit, Logistic, Probit
 from channelcode.errors import InvalidArgument
 

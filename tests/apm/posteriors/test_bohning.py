@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apm.posteriors import Bohning, Laplace, feature_covariance
+from apm.posteriors import Bohning, Laplace
+from apm.posteriors.covariances import feature_covariance
 from channelcode.channels import Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import ScaledPool
