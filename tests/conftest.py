@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,11 +51,6 @@ def reference() -> Callable[[str], Any]:
         return json.loads((DATA / f"{name}.json").read_text())
 
     return read
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """No address in a test's name: the workers of xdist must agree on the names."""
-    item._nodeid = re.sub(r" at 0x[0-9a-f]+", "", item.nodeid)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -27,6 +27,7 @@ from channelcode import (
     mutual_information,
 )
 from channelcode.information.output_divergence import output_divergence
+from tests.naming import plain
 
 PAIR = DiscreteMeasure([-1.0, 1.5], [0.3, 0.7])
 
@@ -49,7 +50,7 @@ def test_gaussian_in_gaussian_noise(noise):
         (Gamma(3.0), lambda l: stats.gamma(3.0, scale=np.exp(l) / 3), (0, 70), [0.1, 1.0, 5.0]),
         (Exponential(), lambda l: stats.expon(scale=np.exp(l)), (0, 200), [0.1, 1.0, 9.0]),
     ],
-    ids=repr,
+    ids=plain,
 )
 def test_two_inputs_against_scipy(channel, law, ends, corners):
     def term(y):

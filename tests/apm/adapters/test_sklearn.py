@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from apm import Belief, Bohning, Laplace, VariationalLogistic
 from apm.adapters import APMClassifier
 from channelcode import InvalidArgument, Logistic, Probit, Softmax
+from tests.naming import plain
 
 
 def softmax_laplace(num_classes):
@@ -43,7 +44,9 @@ def checks(estimators, *marks):
         for place, (each, check) in enumerate(estimator_checks_generator(estimator)):
             name = getattr(check, "func", check).__name__
             if name != "check_array_api_input":
-                yield pytest.param(each, check, marks=marks, id=f"{estimator}-{place}-{name}")
+                yield pytest.param(
+                    each, check, marks=marks, id=f"{plain(estimator)}-{place}-{name}"
+                )
 
 
 @pytest.mark.parametrize("estimator, check", [*checks(QUICK), *checks(SLOW, pytest.mark.slow)])

@@ -12,6 +12,7 @@ import pytest
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.posteriors.labels import as_label, as_labels, learn_classes
 from channelcode.errors import InvalidArgument
+from tests.naming import plain
 
 X = np.array([[1.0, 0.5], [-1.0, 0.3], [0.2, -2.0]])
 
@@ -92,7 +93,7 @@ NOT_LABELS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", NOT_LABELS, ids=repr)
+@pytest.mark.parametrize("labels", NOT_LABELS, ids=plain)
 def test_one_rule_and_one_message(labels: Any) -> None:
     with pytest.raises(InvalidArgument, match="y must be all finite numbers or all text"):
         as_labels(labels)

@@ -19,6 +19,7 @@ from channelcode.channels import (
 )
 from channelcode.errors import InvalidArgument
 from channelcode.information.fisher import fisher_curvature, fisher_information
+from tests.naming import plain
 
 CHANCES = {
     Probit(): mpmath.ncdf,
@@ -30,7 +31,7 @@ CHANCES = {
 }
 
 
-@pytest.mark.parametrize("channel", CHANCES, ids=repr)
+@pytest.mark.parametrize("channel", CHANCES, ids=plain)
 def test_curvature_by_derivatives_of_many_digits(channel):
     chance = CHANCES[channel]
 
@@ -77,7 +78,7 @@ class Deaf(Channel):
         return np.full((*np.shape(l), 2), np.log(0.5))
 
 
-@pytest.mark.parametrize("channel", [Softmax(3), Deaf()], ids=repr)
+@pytest.mark.parametrize("channel", [Softmax(3), Deaf()], ids=plain)
 def test_a_channel_without_a_peak_is_refused(channel):
     with pytest.raises(InvalidArgument, match="channel"):
         fisher_curvature(channel)

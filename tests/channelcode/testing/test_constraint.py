@@ -9,6 +9,7 @@ import pytest
 
 from channelcode import Cost, Peak, Power, Unconstrained
 from channelcode.testing import check_constraint
+from tests.naming import plain
 
 _NOISE = np.random.default_rng(0)
 
@@ -25,7 +26,7 @@ _NOISE = np.random.default_rng(0)
         Cost(lambda l: (l - 3.0) ** 2, 1.0) & Peak(5.0),
         Cost(lambda l: np.where(l < 0, np.inf, l), 1.0),  # infinity forbids an input
     ],
-    ids=repr,
+    ids=plain,
 )
 def test_good_constraints_pass(constraint):
     check_constraint(constraint)

@@ -23,6 +23,7 @@ from channelcode import (
 )
 from channelcode.channels.densities.range import output_range
 from channelcode.testing import check_channel
+from tests.naming import plain
 
 L = np.array([-3.0, 0.0, 0.4, 2.0])
 Y = np.array([0.001, 0.7, 3.0, 20.0])[:, None]
@@ -36,7 +37,7 @@ Y = np.array([0.001, 0.7, 3.0, 20.0])[:, None]
         (Exponential(), lambda l: stats.expon(scale=np.exp(l))),
         (Gamma(2.5), lambda l: stats.gamma(2.5, scale=np.exp(l) / 2.5)),
     ],
-    ids=repr,
+    ids=plain,
 )
 def test_densities_against_scipy(channel, law):
     np.testing.assert_allclose(channel.log_density(Y, L), law(L).logpdf(Y), rtol=1e-12, atol=1e-12)
@@ -67,7 +68,7 @@ def test_counts_against_scipy():
         (AdditiveLaplace(2.0), stats.laplace(0.3, 2.0)),
         (Gamma(3.0), stats.gamma(3.0, scale=np.exp(0.3) / 3)),
     ],
-    ids=repr,
+    ids=plain,
 )
 def test_samples_follow_the_law(channel, draws):
     sample = channel.sample(np.full(2000, 0.3), rng=0)
