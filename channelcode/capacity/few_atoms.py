@@ -44,7 +44,8 @@ def few_atoms(problem: Problem, points: Array, weights: Array) -> tuple[Array, A
             direction = -direction
         falling = direction < 0
         masses = weights[chosen]
-        ratio = np.where(falling, masses / np.where(falling, -direction, 1.0), np.inf)
+        with np.errstate(over="ignore"):  # a direction of 1e-320 empties no atom first
+            ratio = np.where(falling, masses / np.where(falling, -direction, 1.0), np.inf)
         first = int(np.argmin(ratio))
         weights[chosen] = np.maximum(masses + ratio[first] * direction, 0.0)
         weights[chosen[first]] = 0.0

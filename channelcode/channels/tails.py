@@ -96,10 +96,14 @@ class Tails:
         """The promise of the channel whose input is `scale * l + shift`, on the line."""
         if scale == 0.0:
             return Tails((), 0.0, None, True)
-        places = [Landmark((c - shift) / scale, w / abs(scale)) for c, w in self.landmarks]
+        with np.errstate(over="ignore"):
+            moved = [((c - shift) / scale, w / abs(scale)) for c, w in self.landmarks]
+        # a bend beyond the largest double is none
+        places = [Landmark(c, w) for c, w in moved if np.isfinite(c) and np.isfinite(w)]
         monotone = self.radius == 0.0  # everywhere, so also seen from another zero
-        radius = 0.0 if monotone else (self.radius + abs(shift)) / abs(scale)
-        limits = self.limits
+        with np.errstate(over="ignore"):
+            radius = 0.0 if monotone else float(np.divide(self.radius + abs(shift), abs(scale)))
+        limits = self.limits if len(places) == len(moved) else None
         if limits is not None and scale < 0:
             limits = (limits[1], limits[0])
         return replace(self, landmarks=tuple(places), radius=radius, limits=limits)

@@ -16,7 +16,7 @@ TABLE_SIZE = 10_000  # pools from this size on are interpolated
 DEGREE = 9  # of the Chebyshev polynomials in each variable of a patch
 TOLERANCE = 1e-7  # of rho, relative to sqrt(tr S tr Cov T), asked of every patch
 FIRST_PATCHES = (4, 8)  # in the spread u and in the angle, before any is split
-SAFETY = 2.0  # the error anywhere in a patch against the largest at the checks
+SAFETY = 3.0  # the error anywhere in a patch against what is seen of it: 1.2 measured
 NODE_RTOL = 1e-11  # of the same scale: gaps that a node may have
 PART = 0.1  # of the last coefficients: a variable with less of them is not halved
 DEEPEST = 3  # halvings of a patch; what is left beyond is solved exactly
@@ -25,7 +25,7 @@ CHECKS = (
     np.array([-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.83, -0.55, 0.31]),
     np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 0.0, 0.0, 0.0, -0.62, 0.74, 0.29]),
 )
-WORTH = 1.0  # a patch is built if it serves this many times the solves that it costs
+REPAYS = 1.0  # a patch is built if it serves this many times the solves that it costs
 
 
 class Shapes(NamedTuple):
@@ -82,11 +82,11 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
     alone: list[np.ndarray] = []
     scale = np.sqrt(target.variance)
     points, to_coefficients = chebyshev_rule(DEGREE)
-    worth = WORTH * len(points) ** 2
+    fewest = REPAYS * len(points) ** 2
     pending = _first_patches(shapes)
     while pending:
-        keep = [patch for patch in pending if len(patch[2]) >= worth and patch[3] <= DEEPEST]
-        alone += [patch[2] for patch in pending if len(patch[2]) < worth or patch[3] > DEEPEST]
+        keep = [patch for patch in pending if len(patch[2]) >= fewest and patch[3] <= DEEPEST]
+        alone += [patch[2] for patch in pending if len(patch[2]) < fewest or patch[3] > DEEPEST]
         pending = []
         if not keep:
             break
@@ -100,7 +100,7 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
             tails = np.array([np.abs(coefficients[-2:]).sum(), np.abs(coefficients[:, -2:]).sum()])
             # The last coefficients estimate the error, and points between the nodes measure it.
             missed = np.abs(chebyshev_values(coefficients, *CHECKS) - at_checks).max()
-            worst = max(float(tails.sum()), SAFETY * float(missed))
+            worst = SAFETY * max(float(tails.sum()), float(missed))
             if worst > TOLERANCE * scale:
                 across = tails > PART * tails.sum()
                 pending += _split(low, high, index, depth, shapes, across)

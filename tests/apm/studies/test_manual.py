@@ -15,10 +15,11 @@ DOCS = Path(__file__).parents[3] / "docs"
 PAGES = [("multiclass.md", "multiclass", multiclass_parts), ("reproduce.md", "paper", paper_parts)]
 
 
-@pytest.mark.parametrize(("page", "folder", "parts"), PAGES)
+@pytest.mark.parametrize(
+    ("page", "folder", "parts"),
+    [page for page in PAGES if (DOCS / "results" / page[1]).is_dir()],
+)
 def test_marked_parts_are_the_committed_numbers(page, folder, parts) -> None:
-    if not (DOCS / "results" / folder).is_dir():
-        pytest.skip("no committed results")
     text = (DOCS / page).read_text(encoding="utf-8")
     made = parts(DOCS / "results" / folder)
     for name in made:

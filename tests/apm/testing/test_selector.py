@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import channelcode.testing
-from apm import APM, BALD, EPIG, Belief, Bohning, InformationGain, Margin, Random, Selector
+from apm import (
+    APM,
+    BALD,
+    EPIG,
+    AllClasses,
+    Belief,
+    Bohning,
+    InformationGain,
+    Margin,
+    Random,
+    Selector,
+)
 from apm.testing import check_selector
 
 
@@ -21,7 +32,8 @@ def test_the_librarys_own_pass(selector):
 
 def test_a_belief_of_your_own():
     X = np.random.default_rng(1).normal(size=(24, 2))
-    check_selector(APM(), Belief(Bohning(3, 0.5).fit(X[:6], np.arange(6) % 3)), X)
+    every = APM(channel=AllClasses())
+    check_selector(every, Belief(Bohning(3, 0.5).fit(X[:6], np.arange(6) % 3)), X)
 
 
 def test_the_checks_of_learning_are_found_beside_those_of_channels():

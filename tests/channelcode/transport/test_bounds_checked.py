@@ -26,7 +26,7 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": str(ROOT),
     }
-    files = [f"{HERE}/test_kernels.py", f"{HERE}/test_sample_pool.py"]
+    files = [f"{HERE}/test_kernels.py", f"{HERE}/pools/test_samples.py"]
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-k", "not py_func"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *files],

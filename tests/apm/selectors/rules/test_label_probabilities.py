@@ -32,7 +32,7 @@ def test_label_selectors_read_the_label_law():
 
 def test_bayesian_label_selectors_average_over_the_posterior():
     belief, X = three_classes()
-    p = belief.predict_proba(X)
+    p = belief.output_proba(X)
     ordered = np.sort(p, axis=1)
     scores = Margin(bayesian=True).scores(belief, X)
     np.testing.assert_allclose(scores, ordered[:, -2] - ordered[:, -1], atol=1e-14)
@@ -71,7 +71,7 @@ def test_draws_are_averaged_and_shared_by_all_rows(classes, monkeypatch):
     np.testing.assert_allclose(selector.probabilities(belief, X, rng=9), expected, atol=1e-14)
     many = Margin(bayesian=True, samples=20_000).probabilities(belief, X, rng=0)
     # five deviations of a mean of 20,000 numbers within [0, 1]
-    np.testing.assert_allclose(many, belief.predict_proba(X), atol=5 * 0.5 / np.sqrt(20_000))
+    np.testing.assert_allclose(many, belief.output_proba(X), atol=5 * 0.5 / np.sqrt(20_000))
 
 
 def test_samples_need_an_average():
