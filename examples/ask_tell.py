@@ -37,7 +37,7 @@ def main() -> None:
 
     print()
     print(learner.explain(int(learner.ask()[0])))
-    total = sum(record.bits for record in learner.history)
+    total = sum(record.bits or 0.0 for record in learner.history)
     print(f"\n60 labels were expected to tell {total:.1f} bits; the last ones:")
     for record in learner.history[-3:]:
         print(

@@ -64,32 +64,33 @@ class APMActiveClassifier(SkactivemlClassifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the posterior to the labels that are there."""
-        X, codes, weights = self._validate_data(X, y, sample_weight)
+        checked: Any = self._validate_data(X, y, sample_weight)
+        rows, codes, weights = checked
         prior = prior_for(
-            self.classes_,
+            np.asarray(self.classes_),
             self.posterior,
             prior_precision=self.prior_precision,
             intercept=self.intercept,
         )
         known = is_labeled(codes, missing_label=-1)
-        if X.ndim == 2 and X.shape[1]:
-            prior = prior.sized(X.shape[1])
+        if rows.ndim == 2 and rows.shape[1]:
+            prior = prior.sized(rows.shape[1])
         self.prior_ = prior
         self.posterior_ = prior
         if known.any():
             chosen = None if weights is None else np.asarray(weights, dtype=np.float64)[known]
-            self.posterior_ = prior.update(X[known], codes[known].astype(np.int64), chosen)
+            self.posterior_ = prior.update(rows[known], codes[known].astype(np.int64), chosen)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The probability of each class, averaged over the posterior, `(n, K)`."""
         check_is_fitted(self, "posterior_")
-        X = check_array(X, dtype=np.float64)
+        rows: Any = check_array(X, dtype="float64")
         posterior = self.posterior_
         if posterior.num_features is None:  # fitted to nothing at all
-            posterior = posterior.sized(X.shape[1])
-        check_n_features(self, X, reset=False)
-        return Belief(posterior).predict_proba(X)
+            posterior = posterior.sized(rows.shape[1])
+        check_n_features(self, rows, reset=False)
+        return Belief(posterior).predict_proba(rows)
 
 
 class APMQueryStrategy(SingleAnnotatorPoolQueryStrategy):
@@ -131,17 +132,21 @@ class APMQueryStrategy(SingleAnnotatorPoolQueryStrategy):
         Indices and columns of the utilities refer to `X`, or to `candidates` if those are examples
         themselves; a column that was not a candidate, or was picked before, is NaN.
         """
-        X, y, candidates, batch_size, return_utilities = self._validate_data(
+        checked: Any = self._validate_data(
             X, y, candidates, batch_size, return_utilities, reset=True
         )
-        X_candidates, mapping = self._transform_candidates(candidates, X, y)
+        examples, labels, some, batch_size, return_utilities = checked
+        X_candidates, mapping = self._transform_candidates(some, examples, labels)
         check_type(fit_clf, "fit_clf", bool)
         check_type(clf, "clf", APMActiveClassifier)
         check_type(self.selector, "selector", Selector, type(None))
-        fitted = clone(clf).fit(X, y, sample_weight) if fit_clf else clf
+        fitted: Any = clf
+        if fit_clf:
+            fresh: Any = clone(clf)
+            fitted = fresh.fit(X, y, sample_weight)
         check_is_fitted(fitted, "posterior_")
-        pool = np.asarray(X, dtype=np.float64)
-        waiting = np.flatnonzero(~is_labeled(y, missing_label=self.missing_label))
+        pool = np.asarray(examples, dtype=np.float64)
+        waiting = np.flatnonzero(~is_labeled(labels, missing_label=self.missing_label))
         if mapping is None:  # examples of their own, behind those of the pool
             among = np.arange(len(pool), len(pool) + len(X_candidates))
             rows = np.concatenate((pool, np.asarray(X_candidates, dtype=np.float64)))

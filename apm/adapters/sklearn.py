@@ -54,7 +54,7 @@ class APMClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the posterior to labels `(n,)` of examples `(n, d)`."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = self._checked(X, y)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
@@ -77,22 +77,22 @@ class APMClassifier(ClassifierMixin, BaseEstimator):
         The posterior remembers every label: n calls give what one `fit` on all of them gives.
         """
         first = not hasattr(self, "posterior_")
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=first)
-        check_classification_targets(y)
+        rows, labels = self._checked(X, y, reset=first)
+        check_classification_targets(labels)
         if first:
             if classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit")
             named = np.unique(np.asarray(classes))
-            prior = self._prior(named).sized(X.shape[1])
+            prior = self._prior(named).sized(rows.shape[1])
         else:
             named, prior = self.classes_, self.posterior_
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), named):
                 raise ValueError(f"classes must be {named.tolist()}, those of the first call")
-        codes = np.searchsorted(named, y).clip(max=len(named) - 1)
-        if (named[codes] != y).any():
+        codes = np.searchsorted(named, labels).clip(max=len(named) - 1)
+        if (named[codes] != labels).any():
             raise ValueError(f"y must hold values among the classes {named.tolist()}")
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        posterior = prior.update(X, codes, weights)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
+        posterior = prior.update(rows, codes, weights)
         self.classes_, self.posterior_ = named, posterior
         return self
 
@@ -126,8 +126,10 @@ class APMClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "posterior_")
         return self.posterior_
 
-    def _checked(self, X: ArrayLike) -> Array:
-        return validate_data(self, X, dtype=np.float64, reset=False)
+    def _checked(self, X: Any, *y: Any, reset: bool | None = None) -> Any:
+        """X and y as scikit-learn checks them; X alone against what was fitted."""
+        check: Any = validate_data
+        return check(self, X, *y, dtype=np.float64, reset=bool(y) if reset is None else reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

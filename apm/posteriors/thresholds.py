@@ -153,7 +153,8 @@ class Thresholds(Posterior):
         logs = self.channel.log_prob(inputs)  # (n, s, 2)
         told = np.take_along_axis(logs, self._codes[:, None, None], axis=2)[..., 0]
         total = self._weights @ told
-        return Solution(read_only(total - logsumexp(total)))
+        mass: Any = logsumexp(total)
+        return Solution(read_only(total - mass))
 
     def _solution_state(self) -> dict[str, np.ndarray]:
         return {"log_weights": self._solution.log_weights}

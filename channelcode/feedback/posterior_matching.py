@@ -134,7 +134,8 @@ class PosteriorMatching(LetterScheme):
         return matching_state(core, 0, count)
 
     def letter(self, state: MatchingState, message: Any) -> int:
-        core, count = state._core, state._messages
+        core: Any = state._core
+        count: Any = state._messages
         if self._two and core.bits == 0 and type(message) is int and 0 <= message < count:
             left = core[0]  # the common case without ceremony
             return 1 if left is None or message >= left[1] else 0

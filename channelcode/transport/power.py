@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import logsumexp
 
@@ -79,7 +81,8 @@ def _gaussian(mu: Gaussian, nu: DiscreteMeasure, order: float) -> float:
             if a < b:
                 terms.append(_piece(a, b, float(kink), order))
     # In logarithms: at p = 200 the powers themselves leave the range of numbers.
-    return deviation * float(np.exp(logsumexp(np.concatenate(terms)) / order))
+    total: Any = logsumexp(np.concatenate(terms))
+    return deviation * float(np.exp(total / order))
 
 
 def _piece(a: float, b: float, kink: float, order: float) -> Array:

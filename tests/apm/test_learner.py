@@ -1,5 +1,8 @@
 """The loop: asking, telling, predicting, saving, and everything that can go wrong."""
 
+# Odd types are what these tests are about.
+# pyright: reportOperatorIssue=false, reportOptionalOperand=false
+
 from __future__ import annotations
 
 import dataclasses

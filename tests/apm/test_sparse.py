@@ -1,5 +1,8 @@
 """Sparse pools and many features: the same answers as the dense ones, in the span of the labels."""
 
+# Odd types are what these tests are about.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import pickle

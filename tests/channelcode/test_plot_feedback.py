@@ -1,5 +1,8 @@
 """Pictures of codes with feedback: what is drawn is what the transcript holds."""
 
+# Odd types are what these tests are about.
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,8 @@
 """Numbers at the edge of floating point: right, or refused by name."""
 
+# Odd types are what these tests are about.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import numpy as np

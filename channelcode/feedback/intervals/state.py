@@ -260,7 +260,8 @@ def _restored(flat: tuple[Any, ...], time: int, messages: int | None) -> Matchin
     if isinstance(flat[0], list) and flat[0] and len(flat[0][0]) == 3:
         pieces = tuple(Region(stacked(f), stacked(b), scale) for f, b, scale in flat[0])
         return matching_state(Regions(pieces, *flat[1:]), time, messages)
-    core = Zipper(stacked(flat[0]), *flat[1:3], stacked(flat[3]), *flat[4:])
+    parts: tuple[Any, ...] = (stacked(flat[0]), *flat[1:3], stacked(flat[3]), *flat[4:])
+    core = Zipper(*parts)
     return matching_state(core, time, messages)
 
 

@@ -1,5 +1,8 @@
 """scikit-activeml: its template tests, and the same picks as `Learner`."""
 
+# Odd types are what these tests are about.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import importlib.util

@@ -1,5 +1,8 @@
 """The scikit-learn classifier: every check of scikit-learn's own, and life in its company."""
 
+# Odd types are what these tests are about.
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import io

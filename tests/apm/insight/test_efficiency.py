@@ -1,3 +1,5 @@
+# Odd types are what these tests are about.
+# pyright: reportOptionalOperand=false
 from __future__ import annotations
 
 import numpy as np

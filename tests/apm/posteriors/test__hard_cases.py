@@ -1,5 +1,8 @@
 """Every posterior: copies, signatures, data without information, labels that cancel, any scale."""
 
+# Odd types are what these tests are about.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,8 @@
 """The softmax maximum against SciPy, in every shape of its linear algebra."""
 
+# Odd types are what these tests are about.
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, log_expit, logsumexp, rel_entr, xlogy
@@ -20,7 +21,8 @@ class Poisson(Channel):
     def log_prob(self, l):
         count = np.arange(20.0)
         below = count * l[..., None] - np.exp(l)[..., None] - gammaln(count + 1)
-        above = np.log(-np.expm1(np.minimum(logsumexp(below, axis=-1), -1e-300)))
+        mass: Any = logsumexp(below, axis=-1)
+        above = np.log(-np.expm1(np.minimum(mass, -1e-300)))
         return np.concatenate([below, above[..., None]], axis=-1)
 
 

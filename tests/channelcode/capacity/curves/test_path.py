@@ -1,5 +1,8 @@
 """A path of powers suggests the next answer, and the judge decides."""
 
+# Odd types are what these tests are about.
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import numpy as np
