@@ -108,10 +108,14 @@ def _by_cells(
             spread_pool(part, masses, target.centre, target.offset, second)
             # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
             scores = np.matmul(atoms, part.transpose(0, 2, 1), out=room[: len(part)])
+            # Each candidate in a unit of its own, a power of two: no threshold sees its scale.
+            largest = np.maximum(scores.max(axis=(1, 2)), -scores.min(axis=(1, 2)))
+            grain = np.ldexp(1.0, np.frexp(largest)[1])
+            scores /= grain[:, None, None]
             solved = attempt(scores, masses, weights, state, rung=rung)
             closed[start : start + rows] = solved.closed
-            spread[index], primal[index] = second[: len(part)], solved.primal * unit
-            dual[index] = solved.dual * unit
+            spread[index], primal[index] = second[: len(part)], solved.primal * grain * unit
+            dual[index] = solved.dual * grain * unit
         left = left[~closed]
         if not len(left):
             break

@@ -53,3 +53,15 @@ def test_two_draws_in_any_unit(scale):
         found = w2_squared(EmpiricalPool(scale * draws), nu)[0]
         assert found == pytest.approx(expected, rel=1e-11)
         assert w2(Empirical(scale * draws[0]), nu).squared == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("exponent", [-400, -300, -100, -27, 27, 100, 300, 400])
+def test_units_change_no_pool_of_few_draws(exponent):
+    """Two draws in R^3 against four atoms, all times a power of two: the values by its square."""
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        samples, atoms = draw.normal(size=(5, 2, 3)), draw.normal(size=(4, 3))
+        weights, unit = draw.dirichlet(np.ones(4)), 2.0**exponent
+        plain = w2_squared(EmpiricalPool(samples), DiscreteMeasure(atoms, weights))
+        moved = w2_squared(EmpiricalPool(samples * unit), DiscreteMeasure(atoms * unit, weights))
+        np.testing.assert_allclose(moved / unit / unit, plain, rtol=1e-9)
