@@ -334,12 +334,11 @@ def test_the_tables_of_the_architecture_are_the_tree(package):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_folders_can_be_taken_in_at_a_glance(package):
-    """About a dozen files side by side; the kernels are the exception, one file for each loop."""
+    """About a dozen files side by side."""
     crowded = {
         str(folder.relative_to(ROOT)): count
         for folder in (ROOT / package).rglob("*")
         if folder.is_dir()
-        and folder.name != "_kernels"
         and (count := len([f for f in folder.glob("*.py") if f.stem != "__init__"])) > 13
     }
     assert crowded == {}

@@ -236,15 +236,15 @@ def correlation_bounds(
     """
     n, m, dim = atoms.shape
     if dim == 2 and m <= MOST_PLANE_ATOMS and points is None:
-        from channelcode._kernels.transport_plane import plane_judge
+        from channelcode._kernels.transport.plane import plane_judge
 
         dual, loss = plane_judge(atoms, weights, v)
         return dual, loss, np.zeros(n)
-    from channelcode._kernels.transport_quasi import quasi_judge
+    from channelcode._kernels.transport.quasi import quasi_judge
 
     slabs = dim == 3 and m <= MOST_SPACE_ATOMS and points is None
     if slabs:
-        from channelcode._kernels.transport_space import FINE, slab_judge
+        from channelcode._kernels.transport.space import FINE, slab_judge
 
         dual, loss = slab_judge(atoms, weights, v, directions_in(3), FINE)
         if exact:

@@ -119,7 +119,7 @@ def checked_pool(pool: Any, target: Any) -> Pool | list[Measure]:
 
 def _line_gaussians(pool: GaussianPool, target: Reduced) -> Judged:
     """(m - m_T)^2 + (sigma - rho_1)^2 + (Var T - rho_1^2): one constant, then one pass."""
-    from channelcode._kernels.transport_line import gaussian_line
+    from channelcode._kernels.transport.line import gaussian_line
 
     constant = line_constant(target.points[:, 0], target.weights) if target.rank else 0.0
     rest = max(target.variance - constant**2, 0.0) * target.unit**2

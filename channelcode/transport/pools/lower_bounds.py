@@ -81,7 +81,7 @@ class GaussianCascade:
 
         Any potential gives a bound; a good guess makes it tight to second order.
         """
-        from channelcode._kernels.transport_space import BOUND_SLABS, slab_judge
+        from channelcode._kernels.transport.space import BOUND_SLABS, slab_judge
 
         solved = np.concatenate([c for c, _ in self.samples])
         values = np.concatenate([v for _, v in self.samples])

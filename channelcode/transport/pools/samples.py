@@ -52,7 +52,7 @@ def _line(samples: Array, masses: Array, target: Reduced) -> Array:
     With equal masses all candidates share one plan. Two atoms need no more of the order than the
     quantile between them (Prop. 3.2 for B_t), which a partition finds in linear time.
     """
-    from channelcode._kernels.transport_line import shared_plan_cost
+    from channelcode._kernels.transport.line import shared_plan_cost
 
     size = samples.shape[1]
     order = np.argsort(target.points[:, 0], kind="stable")
@@ -88,7 +88,7 @@ def _by_cells(
     tol: float | None,
 ) -> Judged:
     """`W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`, judged by primal and dual."""
-    from channelcode._kernels.transport_semidual import spread_pool
+    from channelcode._kernels.transport.semidual import spread_pool
 
     n, size, dim = samples.shape
     atoms = target.points @ target.basis.T

@@ -74,7 +74,7 @@ def table_correlations(covariance: Array, target: Reduced) -> tuple[Array, Array
     last coefficients exceed `TOLERANCE` is halved across the variable that needs it (or both), and
     candidates in patches that serve too few, or whose nodes could not all be solved, are left out.
     """
-    from channelcode._kernels.transport_table import chebyshev_values
+    from channelcode._kernels.transport.table import chebyshev_values
 
     shapes = shapes_of(covariance)
     rho = np.zeros(len(covariance))
@@ -185,7 +185,7 @@ def _solve_patches(patches: list[Patch], points: Array, target: Reduced) -> Arra
 def _evaluate(
     coefficients: Array, low: Array, high: Array, shapes: Shapes, index: np.ndarray
 ) -> Array:
-    from channelcode._kernels.transport_table import chebyshev_values
+    from channelcode._kernels.transport.table import chebyshev_values
 
     centre, half = 0.5 * (low + high), 0.5 * (high - low)
     first = (shapes.spread[index] - centre[0]) / half[0]

@@ -58,8 +58,8 @@ def attempt(scores: Array, masses: Array, weights: Array, state: State, *, rung:
     edges of the cells; bounds over all points judge. On the next `rung` more points may
     move, on the last all. `state` is room for at least n candidates.
     """
-    from channelcode._kernels.transport_flow import judge_samples, settle_pool
-    from channelcode._kernels.transport_semidual import (
+    from channelcode._kernels.transport.flow import judge_samples, settle_pool
+    from channelcode._kernels.transport.semidual import (
         FIRST_POINTS,
         approach_pool,
         bits_for,
@@ -103,7 +103,7 @@ class State(NamedTuple):
     @classmethod
     def room(cls, n: int, m: int, size: int) -> State:
         """Empty arrays for n candidates, m atoms and samples of a given size."""
-        from channelcode._kernels.transport_semidual import bits_for
+        from channelcode._kernels.transport.semidual import bits_for
 
         moves = size + 64 * m + 64
         return cls(

@@ -45,7 +45,7 @@ def plane_potentials(
     `ordered` says that neighbours in the stack are alike, so that each solve may start from the
     last.
     """
-    from channelcode._kernels.transport_plane import plane_pool
+    from channelcode._kernels.transport.plane import plane_pool
 
     potentials = np.zeros(atoms.shape[:2])
     tails = upper_quantiles(weights)

@@ -54,7 +54,7 @@ def quasi_potentials(
     atoms: Array, weights: Array, rule: QuasiMonteCarlo
 ) -> tuple[Array, np.ndarray]:
     """Potentials `(n, m)` and steps for each row of `atoms (n, m, q)` of size about one."""
-    from channelcode._kernels.transport_quasi import quasi_pool
+    from channelcode._kernels.transport.quasi import quasi_pool
 
     dim = atoms.shape[2]
     nodes = normal_nodes(dim - 1, rule.points, rule.replicates, rule.rng)

@@ -42,7 +42,7 @@ def fits(shape: tuple[int, ...]) -> bool:
 
 def space_potentials(atoms: Array, weights: Array) -> tuple[Array, np.ndarray]:
     """Potentials `(n, m)` and steps for each row of `atoms (n, m, 3)` of size about one."""
-    from channelcode._kernels.transport_space import slab_pool
+    from channelcode._kernels.transport.space import slab_pool
 
     potentials = np.zeros(atoms.shape[:2])
     tails = upper_quantiles(weights)

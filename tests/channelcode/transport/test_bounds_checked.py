@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from channelcode._kernels import transport_semidual, transport_slabs
-from channelcode._kernels.transport_slabs import MOST_CORNERS, MOST_NODES, corner_heights
+from channelcode._kernels.transport import semidual as semidual_kernels
+from channelcode._kernels.transport import slabs as slabs_kernels
+from channelcode._kernels.transport.slabs import MOST_CORNERS, MOST_NODES, corner_heights
 
 ROOT = Path(__file__).parents[3]
 HERE = "tests/channelcode/transport"
@@ -42,7 +43,7 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
 
 @pytest.mark.parametrize("atoms", [1, 2, 3, 63, 64, 65, 127, 128, 129, 4096])
 def test_every_pair_of_cells_has_its_own_number(atoms):
-    bits = transport_semidual.bits_for(atoms)
+    bits = semidual_kernels.bits_for(atoms)
     assert 1 << bits >= atoms
     assert (atoms - 1 << bits) + atoms - 1 < atoms << bits
 
@@ -65,6 +66,6 @@ def test_slab_nodes_stay_within_their_array():
         atoms = rng.standard_normal((12, 3))
         v = 0.5 * (atoms**2).sum(axis=1) + 0.1 * rng.standard_normal(12)
         nodes, shares = np.zeros(MOST_NODES), np.zeros(MOST_NODES)
-        count = transport_slabs.slab_nodes(atoms, v, 0.5, nodes, shares)
+        count = slabs_kernels.slab_nodes(atoms, v, 0.5, nodes, shares)
         assert count <= MOST_NODES
         assert shares[:count].sum() == pytest.approx(1.0)

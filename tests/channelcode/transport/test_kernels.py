@@ -5,19 +5,41 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from channelcode._kernels import (
-    transport_cells,
-    transport_flow,
-    transport_line,
-    transport_newton,
-    transport_owen,
-    transport_plane,
-    transport_quasi,
-    transport_repair,
-    transport_semidual,
-    transport_slabs,
-    transport_space,
-    transport_table,
+from channelcode._kernels.transport import (
+    cells as cells_kernels,
+)
+from channelcode._kernels.transport import (
+    flow as flow_kernels,
+)
+from channelcode._kernels.transport import (
+    line as line_kernels,
+)
+from channelcode._kernels.transport import (
+    newton as newton_kernels,
+)
+from channelcode._kernels.transport import (
+    owen as owen_kernels,
+)
+from channelcode._kernels.transport import (
+    plane as plane_kernels,
+)
+from channelcode._kernels.transport import (
+    quasi as quasi_kernels,
+)
+from channelcode._kernels.transport import (
+    repair as repair_kernels,
+)
+from channelcode._kernels.transport import (
+    semidual as semidual_kernels,
+)
+from channelcode._kernels.transport import (
+    slabs as slabs_kernels,
+)
+from channelcode._kernels.transport import (
+    space as space_kernels,
+)
+from channelcode._kernels.transport import (
+    table as table_kernels,
 )
 from channelcode.transport.rules import directions_in, normal_nodes, upper_quantiles
 from channelcode.transport.solvers.assignment import State
@@ -32,38 +54,36 @@ def atoms_and_weights(rng: np.random.Generator, m: int, r: int) -> tuple[np.ndar
 
 def test_line(rng):
     mean, variance = rng.standard_normal(5), rng.exponential(size=5)
-    assert_matches_py_func(transport_line.gaussian_line, mean, variance, 0.3, 1e-3, 0.8, 0.1)
+    assert_matches_py_func(line_kernels.gaussian_line, mean, variance, 0.3, 1e-3, 0.8, 0.1)
     ordered = np.sort(rng.standard_normal((3, 9)), axis=1)
     index = np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8])
     assert_matches_py_func(
-        transport_line.shared_plan_cost, ordered, index, rng.standard_normal(10), np.full(10, 0.1)
+        line_kernels.shared_plan_cost, ordered, index, rng.standard_normal(10), np.full(10, 0.1)
     )
 
 
 @pytest.mark.parametrize(("h", "t"), [(0.5, 0.2), (0.5, 3.0), (0.0, -1.0), (9.0, 1.0), (1.0, 50.0)])
 def test_owen(h, t):
-    tail = assert_matches_py_func(transport_owen.upper_tail, h)
-    assert_matches_py_func(transport_owen.wedge, h, t, tail)
-    assert_matches_py_func(transport_owen.owen_near, h, min(abs(t), 1.0))
+    tail = assert_matches_py_func(owen_kernels.upper_tail, h)
+    assert_matches_py_func(owen_kernels.wedge, h, t, tail)
+    assert_matches_py_func(owen_kernels.owen_near, h, min(abs(t), 1.0))
 
 
 def test_plane(rng):
     points, weights = atoms_and_weights(rng, 5, 2)
     v = 0.2 * rng.standard_normal(5)
     room = (np.zeros(5), np.zeros((5, 2)), np.zeros((5, 5)))
-    assert_matches_py_func(transport_plane.cell_edges, points, v, *room, atol=1e-14)
+    assert_matches_py_func(plane_kernels.cell_edges, points, v, *room, atol=1e-14)
     mass, moment, hessian = room
-    transport_plane.cell_edges(points, v, mass, moment, hessian)
-    assert_matches_py_func(
-        transport_repair.repair_loss, points, weights, v, mass, moment, atol=1e-14
-    )
+    plane_kernels.cell_edges(points, v, mass, moment, hessian)
+    assert_matches_py_func(repair_kernels.repair_loss, points, weights, v, mass, moment, atol=1e-14)
     for line in ((0.0, 1.0), (1.0, 1.0), (0.5, 1.0), (2.0, 1.0)):
-        assert_matches_py_func(transport_plane._shadows, *line, 0, 1, 2)
+        assert_matches_py_func(plane_kernels._shadows, *line, 0, 1, 2)
     tails, stack = upper_quantiles(weights), np.stack((points, 1.1 * points, 3 * points))
     for ordered, warm in ((False, False), (True, False), (False, True)):
         # Newton stops at rounding, where the two may differ in the last step.
         assert_matches_py_func(
-            transport_plane.plane_pool,
+            plane_kernels.plane_pool,
             stack,
             weights,
             tails,
@@ -75,7 +95,7 @@ def test_plane(rng):
             atol=1e-9,
         )
     assert_matches_py_func(
-        transport_plane.plane_judge, stack, weights, np.tile(v, (3, 1)), atol=1e-13
+        plane_kernels.plane_judge, stack, weights, np.tile(v, (3, 1)), atol=1e-13
     )
 
 
@@ -88,16 +108,16 @@ def test_newton(rng):
     right -= right.mean()
     solved = right.copy()
     assert_matches_py_func(
-        transport_newton.solve_laplacian, laplacian, solved, np.zeros((5, 5)), atol=1e-13
+        newton_kernels.solve_laplacian, laplacian, solved, np.zeros((5, 5)), atol=1e-13
     )
-    transport_newton.solve_laplacian(laplacian, solved, np.zeros((5, 5)))
+    newton_kernels.solve_laplacian(laplacian, solved, np.zeros((5, 5)))
     np.testing.assert_allclose(laplacian @ solved, right, atol=1e-13)
     assert solved[-1] == 0
     for phase in (0.0, 1.0, 2.0, 3.0):
-        state = np.zeros(transport_newton.STATE)
-        state[transport_newton.PHASE] = phase
+        state = np.zeros(newton_kernels.STATE)
+        state[newton_kernels.PHASE] = phase
         assert_matches_py_func(
-            transport_newton.newton_move,
+            newton_kernels.newton_move,
             weights,
             0.2 * rng.standard_normal(5),
             rng.dirichlet(np.ones(5)),
@@ -121,27 +141,27 @@ def test_samples(rng, even, stride):
     for array in state:
         array[...] = 0
     v, reach, scale = state.v, state.reach, state.scale
-    bits = transport_semidual.bits_for(4)
-    assert_matches_py_func(transport_semidual.start_pool, scores, stride, bits, v, reach, scale)
-    transport_semidual.start_pool(scores, stride, bits, v, reach, scale)
+    bits = semidual_kernels.bits_for(4)
+    assert_matches_py_func(semidual_kernels.start_pool, scores, stride, bits, v, reach, scale)
+    semidual_kernels.start_pool(scores, stride, bits, v, reach, scale)
     best, second, pair = np.zeros(90), np.zeros(90), np.zeros(90, dtype=np.int64)
     ranks = (v[0], best, second, pair)
-    assert_matches_py_func(transport_semidual.rank_cells, scores[0], 80, bits, *ranks)
-    transport_semidual.rank_cells(scores[0], 90, bits, *ranks)
+    assert_matches_py_func(semidual_kernels.rank_cells, scores[0], 80, bits, *ranks)
+    semidual_kernels.rank_cells(scores[0], 90, bits, *ranks)
     order = np.argsort(-(scores[0] - v[0][:, None]), axis=0)
     np.testing.assert_array_equal(pair, (order[0] << bits) + order[1])
     banks = np.zeros((2, 4, 4 << bits))
     counted = (np.zeros(4), np.zeros((4, 4)), *banks)
     ranked = (best, second, pair)
     given = (90, bits, mass, reach[0])
-    assert_matches_py_func(transport_semidual.count_cells, *given, *ranked, *counted)
+    assert_matches_py_func(semidual_kernels.count_cells, *given, *ranked, *counted)
     quantile = (mass, 0.3, v[0], 1, best)
-    assert_matches_py_func(transport_semidual.quantile_step, scores[0], 90, *quantile)
+    assert_matches_py_func(semidual_kernels.quantile_step, scores[0], 90, *quantile)
     given = (scores, mass, weights)
     moving = (state.v, state.filled, state.near, state.near_cell, state.excess_gap)
     for everywhere in (False, True):
         assert_matches_py_func(
-            transport_semidual.approach_pool,
+            semidual_kernels.approach_pool,
             *given,
             stride,
             bits,
@@ -151,27 +171,25 @@ def test_samples(rng, even, stride):
             *moving,
             state.cells,
         )
-    transport_semidual.approach_pool(
-        *given, stride, bits, False, scale, reach, *moving, state.cells
-    )
+    semidual_kernels.approach_pool(*given, stride, bits, False, scale, reach, *moving, state.cells)
     np.testing.assert_allclose(state.filled, weights * np.ones((2, 1)), atol=0.2)
     later = np.zeros(4) if even else np.full(4, np.nan)
     plan = (state.entries, state.amount)
     for margin in (0.0, np.inf):
         assert_matches_py_func(
-            transport_flow.settle_pool, *given, later, margin, *moving, *plan, atol=1e-14
+            flow_kernels.settle_pool, *given, later, margin, *moving, *plan, atol=1e-14
         )
-    transport_flow.settle_pool(*given, later, np.inf, *moving, *plan)
+    flow_kernels.settle_pool(*given, later, np.inf, *moving, *plan)
     judged = (state.v, state.cells, *plan, state.primal, state.dual)
-    assert_matches_py_func(transport_flow.judge_samples, *given, *judged, atol=1e-14)
+    assert_matches_py_func(flow_kernels.judge_samples, *given, *judged, atol=1e-14)
 
 
 def test_spread(rng):
     samples, centre = rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
     spread, mass = np.zeros(3), rng.dirichlet(np.ones(11))
     given = (samples, mass, centre, np.array([0.0, 1e-9]), spread)
-    assert_matches_py_func(transport_semidual.spread_pool, *given, atol=1e-13)
-    transport_semidual.spread_pool(*given)
+    assert_matches_py_func(semidual_kernels.spread_pool, *given, atol=1e-13)
+    semidual_kernels.spread_pool(*given)
     expected = ((samples - centre) ** 2).sum(axis=2) @ mass
     np.testing.assert_allclose(spread, expected, rtol=1e-7)
 
@@ -183,21 +201,21 @@ def test_cells_in_space(rng):
     nodes = normal_nodes(2, 8, 2, 0)
     mass, hessian, moment = np.zeros(5), np.zeros((5, 5)), np.zeros((5, 3))
     assert_matches_py_func(
-        transport_cells.line_cells, points, v, nodes, 0, 16, mass, hessian, atol=1e-14
+        cells_kernels.line_cells, points, v, nodes, 0, 16, mass, hessian, atol=1e-14
     )
-    assert_matches_py_func(transport_cells.first_potential, 3 * points, upper_quantiles(weights), v)
-    assert_matches_py_func(transport_slabs.corner_heights, points, v, np.zeros(60))
-    assert_matches_py_func(transport_slabs.crossing_heights, points, v, np.zeros(80), 0)
+    assert_matches_py_func(cells_kernels.first_potential, 3 * points, upper_quantiles(weights), v)
+    assert_matches_py_func(slabs_kernels.corner_heights, points, v, np.zeros(60))
+    assert_matches_py_func(slabs_kernels.crossing_heights, points, v, np.zeros(80), 0)
     for step in (0.5, 1.25):
         assert_matches_py_func(
-            transport_slabs.slab_nodes, points, v, step, np.zeros(900), np.zeros(900), atol=1e-14
+            slabs_kernels.slab_nodes, points, v, step, np.zeros(900), np.zeros(900), atol=1e-14
         )
         assert_matches_py_func(
-            transport_slabs.slab_cells, points, v, step, mass, hessian, moment, atol=1e-13
+            slabs_kernels.slab_cells, points, v, step, mass, hessian, moment, atol=1e-13
         )
     doubled = np.concatenate((points, points[:1]))
     assert_matches_py_func(
-        transport_cells.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64)
+        cells_kernels.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64)
     )
 
 
@@ -205,31 +223,27 @@ def test_quasi_and_space(rng):
     points, weights = atoms_and_weights(rng, 4, 3)
     nodes, directions = normal_nodes(2, 8, 2, 0), directions_in(3)
     order, tails = np.zeros(4, dtype=np.int64), upper_quantiles(weights)
-    assert_matches_py_func(transport_quasi.turn_apart, points, directions, atol=1e-14)
-    assert_matches_py_func(transport_quasi.sort_atoms, points, order)
+    assert_matches_py_func(quasi_kernels.turn_apart, points, directions, atol=1e-14)
+    assert_matches_py_func(quasi_kernels.sort_atoms, points, order)
     stack, v = np.stack((points, 1.2 * points)), np.zeros((2, 4))
     ordered = points[np.argsort(points[:, 0])]
     assert_matches_py_func(
-        transport_quasi.quasi_newton, ordered, weights, v[0], nodes, 16, 1e-9, atol=1e-8
+        quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, 16, 1e-9, atol=1e-8
     )
     given = (stack, weights, tails, nodes, directions, 8, 1e-9, v)
-    assert_matches_py_func(transport_quasi.quasi_pool, *given, atol=1e-8)
+    assert_matches_py_func(quasi_kernels.quasi_pool, *given, atol=1e-8)
     rule = (stack, weights, v, nodes, directions, 1e-9, np.zeros((2, 2)))
-    assert_matches_py_func(transport_quasi.quasi_judge, *rule, atol=1e-8)
-    assert_matches_py_func(transport_space.lay_slabs, points, directions, atol=1e-14)
-    assert_matches_py_func(
-        transport_space.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9
-    )
+    assert_matches_py_func(quasi_kernels.quasi_judge, *rule, atol=1e-8)
+    assert_matches_py_func(space_kernels.lay_slabs, points, directions, atol=1e-14)
+    assert_matches_py_func(space_kernels.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9)
     slabs = (stack[:1], weights, tails, directions, 1e-12, v[:1])
-    assert_matches_py_func(transport_space.slab_pool, *slabs, atol=1e-9)
+    assert_matches_py_func(space_kernels.slab_pool, *slabs, atol=1e-9)
     judge = (stack[:1], weights, v[:1], directions, 2.0)
-    assert_matches_py_func(transport_space.slab_judge, *judge, atol=1e-12)
+    assert_matches_py_func(space_kernels.slab_judge, *judge, atol=1e-12)
 
 
 def test_table(rng):
     x, y = rng.uniform(-1, 1, (2, 5))
     coefficients = rng.standard_normal((4, 3))
-    values = assert_matches_py_func(
-        transport_table.chebyshev_values, coefficients, x, y, atol=1e-14
-    )
+    values = assert_matches_py_func(table_kernels.chebyshev_values, coefficients, x, y, atol=1e-14)
     np.testing.assert_allclose(values, np.polynomial.chebyshev.chebval2d(x, y, coefficients))

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import owens_t
 
-from channelcode._kernels.transport_owen import owen_near, upper_tail, wedge
-from channelcode._kernels.transport_plane import cell_edges
+from channelcode._kernels.transport.owen import owen_near, upper_tail, wedge
+from channelcode._kernels.transport.plane import cell_edges
 from channelcode.certificate import Status
 from channelcode.measures import DiscreteMeasure, Empirical, Gaussian
 from channelcode.transport import Plane, Problem, QuasiMonteCarlo, SemiDual, dual_bound, w2

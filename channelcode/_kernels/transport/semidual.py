@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_newton import solve_laplacian
+from channelcode._kernels.transport.newton import solve_laplacian
 
 MAX_PASSES = 14  # over the points, in each of the three stages
 QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use

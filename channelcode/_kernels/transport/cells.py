@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_owen import upper_tail
+from channelcode._kernels.transport.owen import upper_tail
 
 SAME = 1e-26  # the squared distance below which atoms of size one are one: 1e-13 apart
 

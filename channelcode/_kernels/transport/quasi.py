@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import first_potential, line_cells, merge_atoms
-from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.cells import first_potential, line_cells, merge_atoms
+from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import first_potential
-from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
-from channelcode._kernels.transport_owen import upper_tail, wedge
-from channelcode._kernels.transport_repair import repair_loss
+from channelcode._kernels.transport.cells import first_potential
+from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.owen import upper_tail, wedge
+from channelcode._kernels.transport.repair import repair_loss
 
 
 @kernel

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport_cells import first_potential, merge_atoms
-from channelcode._kernels.transport_newton import STATE, STEPS, newton_move
-from channelcode._kernels.transport_repair import repair_loss
-from channelcode._kernels.transport_slabs import slab_cells
+from channelcode._kernels.transport.cells import first_potential, merge_atoms
+from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.repair import repair_loss
+from channelcode._kernels.transport.slabs import slab_cells
 
 COARSE_GOAL = 1e-7  # decrement on the coarse slabs, which err by more
 COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
