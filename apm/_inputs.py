@@ -156,6 +156,24 @@ def read_only_view(matrix: Any) -> Any:
     return view
 
 
+def in_form_of(matrix: Any, rows: Any) -> Any:
+    """Return the rows as sparse ones if `matrix` is sparse, and in full if it is not."""
+    if is_sparse(matrix):
+        from apm._sparse import SparseRows
+
+        return rows if is_sparse(rows) else SparseRows(rows)
+    return rows.toarray() if is_sparse(rows) else rows
+
+
+def stacked(above: Any, below: Any) -> Any:
+    """Return the rows of two matrices, both sparse or both in full, one below the other."""
+    if is_sparse(above):
+        from apm._sparse import stacked_rows
+
+        return stacked_rows(above, below)
+    return np.concatenate((above, below))
+
+
 def column_names(X: Any) -> list[str] | None:
     """Return the names of a frame's columns, if it is a frame and all of them are text."""
     columns = getattr(X, "columns", None)

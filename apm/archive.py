@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import is_sparse
+from apm._inputs import as_dense, as_matrix, is_sparse
 from apm.belief import Belief
 from apm.description import describe, posterior_class, restore
 from apm.encoders import Encoder
@@ -64,10 +64,7 @@ class Saved(NamedTuple):
 def save(path: str | os.PathLike[str], saved: Saved) -> Path:
     """Write a learner to `path`; a reader sees the old file or the new one."""
     posterior = saved.belief.posterior
-    if is_sparse(saved.pool):
-        rule = "must be dense to be saved; record_to(path) keeps the labels of a sparse one"
-        raise InvalidArgument("pool", rule, f"sparse, shape {saved.pool.shape}")
-    arrays: dict[str, Any] = {"pool": saved.pool, "sketch": _sketch(saved.features)}
+    arrays: dict[str, Any] = _pool_arrays(saved.pool) | {"sketch": _sketch(saved.features)}
     arrays |= {f"posterior/{name}": value for name, value in posterior.state().items()}
     if saved.initial.num_observations:
         arrays |= {f"initial/{name}": value for name, value in saved.initial.state().items()}
@@ -92,11 +89,11 @@ def load(path: str | os.PathLike[str], model: Any, selector: Any) -> Saved:
     """Read a learner and check it; `model` and `selector` say what the file could not hold."""
     header, arrays = read(path)
     with explained(path):
-        pool = arrays["pool"]
+        pool = _pool_of(arrays)
         if pool.ndim != 2 or len(pool) == 0 or fingerprint(pool) != header["pool"]:
             raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
         belief, initial = _beliefs(header, arrays, model)
-        features = np.asarray(belief.encoder.encode(pool))
+        features = as_matrix(belief.encoder.encode(pool))
         _check_features(header, arrays, features, "path" if model is None else "model")
         chosen = restore(header["selector"], arrays, "selector") if selector is None else selector
         journal = Journal.from_list(belief.channel, header["journal"])
@@ -178,7 +175,7 @@ def check_replay(saved: Saved) -> None:
     if posterior.num_features is None:
         return
     design = posterior.design[:, : posterior.num_features]
-    told = np.asarray(saved.features)[rows].astype(np.float64)
+    told = as_dense(saved.features[rows]).astype(np.float64)
     values = posterior.classes_[posterior.codes].tolist()
     weights = [answer.weight for answer in answers.answers]
     same = (
@@ -193,7 +190,7 @@ def check_replay(saved: Saved) -> None:
     else:
         again = without_data(posterior).sized(posterior.num_features)
     spread = np.linspace(0, len(saved.pool) - 1, PROBES).astype(np.intp)
-    _compare(posterior, again, np.asarray(saved.features)[spread].astype(np.float64))
+    _compare(posterior, again, as_dense(saved.features[spread]).astype(np.float64))
 
 
 def without_data(posterior: Any) -> Any:
@@ -281,11 +278,26 @@ def _same_options(given: dict[str, Any], held: dict[str, Any]) -> None:
             )
 
 
+def _pool_arrays(pool: Any) -> dict[str, Any]:
+    if not is_sparse(pool):
+        return {"pool": pool}
+    from apm._sparse import as_arrays
+
+    return dict(as_arrays(pool, "pool"))
+
+
+def _pool_of(arrays: dict[str, Any]) -> Any:
+    if "pool.indptr" not in arrays:
+        return arrays["pool"]
+    from apm._sparse import from_arrays
+
+    return from_arrays(arrays, "pool")
+
+
 def _sketch(features: Any) -> Array:
     """Random sums of the columns, and the size of what was added: `(2, p)`."""
-    matrix = np.asarray(features)
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=len(matrix))
-    return np.array([signs @ matrix, np.abs(matrix).sum(axis=0)], dtype=np.float64)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=len(features))
+    return np.array([signs @ features, abs(features).sum(axis=0)], dtype=np.float64)
 
 
 def _check_features(

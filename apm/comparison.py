@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm._inputs import as_matrix
-from apm.answering import default_posterior
+from apm.answering import default_encoder, default_posterior
 from apm.belief import Belief
-from apm.encoders import Standardised
 from apm.learner import Learner
 from apm.posteriors.base import Posterior
 from apm.posteriors.labels import as_labels
@@ -120,7 +119,7 @@ class _OwnData(Plan):
         model = self.model
         if model is None:
             model = default_posterior(count, np.arange(count))
-        belief = Belief(model, Standardised.of(pool))
+        belief = Belief(model, default_encoder(pool))
         runs = []
         for name, selector in self.selectors.items():
             rng = stream(self.seed, "own", trial, "rule", name)

@@ -10,6 +10,7 @@ import numpy as np
 from apm.belief import Belief
 from apm.journal import ScoreSummary
 from apm.posteriors.base import Posterior
+from apm.posteriors.gaussian import MANY_FEATURES
 from apm.selectors.base import Choice
 from apm.selectors.ranking import Indices
 from channelcode._validation import Array
@@ -98,13 +99,21 @@ class Asked:
         return induced_law(belief, features, row)
 
     def largest_power(self, belief: Belief, radius: float | None) -> float:
-        """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2)."""
+        """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2).
+
+        Where a matrix of the features' covariance would be large, its largest eigenvalue stands
+        for the norm.
+        """
         if self.choice.laws is not None or radius is None:
             laws: Any = self.choice.laws
             return float(laws.second_moment.max())
         posterior = belief.posterior
-        spread = float(np.linalg.norm(posterior.summed_covariance))
-        return radius**2 * (spread + float(np.sum(np.square(posterior.mean))))
+        mean = np.asarray(posterior.mean)
+        if mean.shape[-1] > MANY_FEATURES:
+            spread = posterior.top_eigenvalue
+        else:
+            spread = float(np.linalg.norm(posterior.summed_covariance))
+        return radius**2 * (spread + float(np.sum(np.square(mean))))
 
     def place(self, row: int) -> int:
         """The place of a row among the candidates."""

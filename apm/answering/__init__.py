@@ -4,9 +4,17 @@
 the journal file, `reading` what is known, `automatic` what is used when nothing is said.
 """
 
-from apm.answering.automatic import default_belief, default_posterior
+from apm.answering.automatic import default_belief, default_encoder, default_posterior
 from apm.answering.labelling import locked
 from apm.answering.reading import Reading
 from apm.answering.state import Setup, State
 
-__all__ = ["Reading", "Setup", "State", "default_belief", "default_posterior", "locked"]
+__all__ = [
+    "Reading",
+    "Setup",
+    "State",
+    "default_belief",
+    "default_encoder",
+    "default_posterior",
+    "locked",
+]

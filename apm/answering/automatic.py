@@ -40,6 +40,10 @@ def default_belief(
         count = len(as_labels(classes, "classes"))
         if count < 2:
             raise InvalidArgument("classes", "must be two or more", classes)
-    if encoder is None:  # sparse rows are taken as they are: zeros would not stay zero
-        encoder = Linear() if is_sparse(pool) else Standardised.of(pool)
+    encoder = default_encoder(pool) if encoder is None else encoder
     return Belief(default_posterior(count, classes), encoder)
+
+
+def default_encoder(pool: Any) -> Encoder:
+    """Standardised features; sparse rows as they are, since zeros would not stay zero."""
+    return Linear() if is_sparse(pool) else Standardised.of(pool)

@@ -12,7 +12,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_list, as_matrix, as_row_number, as_weights, matching_columns
+from apm._inputs import (
+    as_list,
+    as_matrix,
+    as_row_number,
+    as_weights,
+    in_form_of,
+    matching_columns,
+)
 from apm.answering.state import Setup, State, closed, extended, learned, refitted
 from apm.journal import Entry, ScoreSummary
 from apm.posteriors.labels import as_label
@@ -266,12 +273,13 @@ class Labelling:
             self._norm = state.features, state.belief.radius(state.features)
         return self._norm[1]
 
-    def _more(self, more_rows: Any) -> np.ndarray:
+    def _more(self, more_rows: Any) -> Any:
+        """More rows in the form of the pool: of its type, sparse if it is."""
         pool = self._state.pool
         matrix = matching_columns(more_rows, self._setup.columns, pool.shape[1], "more_rows")
         with np.errstate(over="ignore"):
             rows = matrix.astype(pool.dtype, copy=False)
-        return as_matrix(rows, "more_rows")
+        return as_matrix(in_form_of(pool, rows), "more_rows")
 
     def _catch_up(self) -> None:
         """Take in what a journal file has and the state has not."""

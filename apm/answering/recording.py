@@ -6,8 +6,6 @@ import os
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from apm.answering.labelling import Labelling, locked
 from apm.answering.state import State
 from apm.storage import JournalFile, fingerprint
@@ -126,10 +124,11 @@ class Recording(Labelling):
             self.undo()
         elif kind == "extend":
             count = event["rows"]
-            if more_rows is None or len(more_rows) < count:
+            held = None if more_rows is None else self._more(more_rows)
+            if held is None or len(held) < count:
                 rule = f"must hold the {count} rows that the journal saw added"
                 raise InvalidArgument("more_rows", rule, more_rows)
-            rows = self._more(more_rows[:count])
+            more_rows, rows = held, held[:count]
             if fingerprint(rows) != event["pool"]:
                 raise JournalError("more_rows differ from those that the journal saw added")
             self.extend(rows)
@@ -150,7 +149,7 @@ def _event(entries: list[Any], pool: Any) -> dict[str, Any]:
     if first.event == "undo":
         return {"event": "undo"}
     if first.event == "extend":
-        rows = np.asarray(pool[first.index : first.index + first.label])
+        rows = pool[first.index : first.index + first.label]
         return {"event": "extend", "rows": first.label, "pool": fingerprint(rows)}
     event: dict[str, Any] = {"event": first.event, "rows": [entry.index for entry in entries]}
     if first.event in ("tell", "repeat", "correct"):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import as_matrix, is_sparse, read_only_view
+from apm._inputs import as_matrix, read_only_view, stacked
 from apm.answering.automatic import default_posterior
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
@@ -17,7 +17,6 @@ from apm.selectors import Selector
 from apm.selectors.default import default_selector
 from apm.storage.answers import Answer, Answers
 from channelcode.channels import Channel
-from channelcode.errors import InvalidArgument
 
 
 class Setup(NamedTuple):
@@ -93,14 +92,11 @@ def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
     return state._replace(belief=belief, selector=selector, journal=journal)
 
 
-def extended(setup: Setup, state: State, rows: np.ndarray) -> State:
+def extended(setup: Setup, state: State, rows: Any) -> State:
     """The state with more rows, the journal aside; the selector looks at the pool anew."""
-    if is_sparse(state.pool):
-        rule = "must be dense to be extended: make a new Learner of all rows"
-        raise InvalidArgument("pool", rule, f"sparse, shape {state.pool.shape}")
     encoded = as_matrix(setup.encoder.encode(rows), "encoder(more_rows)")
-    features = read_only_view(np.concatenate((state.features, encoded)))
-    pool = read_only_view(np.concatenate((state.pool, rows)))
+    features = read_only_view(stacked(state.features, encoded))
+    pool = read_only_view(stacked(state.pool, rows))
     belief = _meeting(state.belief.posterior, state.belief.channel, features)
     given = default_selector(belief) if setup.chosen["selector"] else setup.given
     selector = given.prepared(belief, features)

@@ -21,8 +21,10 @@ def fingerprint(array: Any) -> str:
     hasher = hashlib.sha256()
     if hasattr(array, "indptr"):  # compressed rows
         hasher.update(repr(("sparse", array.format, array.shape)).encode())
-        for part in (array.indptr, array.indices, array.data):
-            _add(hasher, np.asarray(part))
+        small = max(*array.shape, len(array.data)) < 2**31  # as SciPy itself chooses
+        for part in (array.indptr, array.indices):
+            _add(hasher, np.asarray(part).astype(np.int32 if small else np.int64, copy=False))
+        _add(hasher, np.asarray(array.data))
     else:
         _add(hasher, np.asarray(array))
     return hasher.hexdigest()
