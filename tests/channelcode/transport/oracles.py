@@ -81,19 +81,39 @@ def line_squared_exactly(mu: DiscreteMeasure, nu: DiscreteMeasure) -> Fraction:
 
 
 def plane_correlation(factor: np.ndarray, nu: DiscreteMeasure) -> float:
-    """min_v E max_j(<F Z, y_j> - v_j) + w'v by a dense rule and a general minimiser."""
-    grid = np.linspace(-6.5, 6.5, 181)
-    z = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
-    density = np.exp(-0.5 * (z**2).sum(axis=1))
+    """min_v E max_j(<F Z, y_j> - v_j) + w'v by quadrature and a general minimiser, to about 1e-9.
+
+    Along one axis the maximum of lines is integrated exactly, each over its own interval; across
+    it the trapezoid rule errs by its step, 0.01, to the fourth. Of many axes the one is taken from
+    which all differences of two atoms stay farthest away, so that no edge is steep across it.
+    """
+    a = (nu.points - nu.mean) @ factor
+    first, second = np.triu_indices(len(a), 1)
+    apart = a[first] - a[second]
+    apart /= np.hypot(*apart.T)[:, None]
+    angles = np.linspace(0.0, np.pi, 181)
+    axes = np.stack((np.cos(angles), np.sin(angles)), axis=-1)
+    axis = axes[np.abs(axes @ apart.T).min(axis=1).argmax()]
+    x, y = a @ axis, a @ np.array([-axis[1], axis[0]])
+    across = np.linspace(-8.5, 8.5, 1701)
+    density = np.exp(-0.5 * across**2)
     density /= density.sum()
-    scores = z @ factor.T @ (nu.points - nu.mean).T
 
     def dual(v: np.ndarray) -> tuple[float, np.ndarray]:
-        levels = scores - v
-        best = levels.argmax(axis=1)
-        mass = np.bincount(best, density, len(v))
-        return float(density @ levels.max(axis=1) + nu.weights @ v), nu.weights - mass
+        height = across[:, None] * y - v
+        left, right = np.full(height.shape, -np.inf), np.full(height.shape, np.inf)
+        for k in range(len(v)):
+            for j in range(len(v)):
+                if x[k] != x[j]:
+                    cut = (height[:, j] - height[:, k]) / (x[k] - x[j])
+                    side, choose = (right, np.minimum) if x[k] > x[j] else (left, np.maximum)
+                    side[:, j] = choose(side[:, j], cut)
+        open_ = left < right
+        mass = np.where(open_, stats.norm.cdf(right) - stats.norm.cdf(left), 0.0)
+        moment = np.where(open_, stats.norm.pdf(left) - stats.norm.pdf(right), 0.0)
+        value = density @ (moment @ x + (mass * height).sum(axis=1))
+        return float(value + nu.weights @ v), nu.weights - density @ mass
 
-    start = np.zeros(len(nu))
-    found = optimize.minimize(dual, start, jac=True, method="BFGS", options={"gtol": 1e-4})
+    start = 0.5 * (a**2).sum(axis=1)
+    found = optimize.minimize(dual, start, jac=True, method="BFGS", options={"gtol": 1e-7})
     return float(found.fun)
