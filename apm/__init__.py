@@ -10,7 +10,16 @@
 
 from apm.belief import Belief
 from apm.comparison import Comparison, compare
-from apm.encoders import Affine, Encoder, FeatureMap, Linear, Standardised, TorchFeatures
+from apm.encoders import (
+    Affine,
+    Difference,
+    Encoder,
+    FeatureMap,
+    Linear,
+    NonLinear,
+    Standardised,
+    TorchFeatures,
+)
 from apm.insight import (
     Curve,
     Efficiency,
@@ -81,6 +90,8 @@ __all__ = [
     "Linear",
     "Affine",
     "FeatureMap",
+    "NonLinear",
+    "Difference",
     "Standardised",
     "TorchFeatures",
     "Belief",

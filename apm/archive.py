@@ -73,6 +73,11 @@ def save(path: str | os.PathLike[str], saved: Saved) -> Path:
         "journal": saved.journal.to_list(),
         "posterior": type(posterior).__name__,
         "likelihood": describe(posterior.channel, arrays, "likelihood"),
+        "parts": {
+            name: describe(part, arrays, f"parts.{name}")
+            for name, part in posterior.parts().items()
+            if name != "channel"
+        },
         "channel": describe(saved.belief.channel, arrays, "channel"),
         "encoder": describe(saved.belief.encoder, arrays, "encoder"),
         "selector": describe(saved.selector, arrays, "selector"),
@@ -188,14 +193,9 @@ def check_replay(saved: Saved) -> None:
     if posterior.num_observations:
         again = posterior.fit(design, values, posterior.sample_weight)
     else:
-        again = without_data(posterior).sized(posterior.num_features)
+        again = posterior.without_data().sized(posterior.num_features)
     spread = np.linspace(0, len(saved.pool) - 1, PROBES).astype(np.intp)
     _compare(posterior, again, as_dense(saved.features[spread]).astype(np.float64))
-
-
-def without_data(posterior: Any) -> Any:
-    """The posterior as it was made: its options, and no labels."""
-    return type(posterior)(**posterior._options(posterior.state(), posterior.channel))
 
 
 def _compare(stored: Posterior, again: Posterior, features: Any) -> None:
@@ -236,34 +236,39 @@ def _beliefs(
         if not isinstance(encoder, Encoder):
             raise InvalidArgument("path", f"must be {KIND} (its encoder is none)", encoder)
         channel = restore(header["channel"], arrays, "model")
-        likelihood = restore(header["likelihood"], arrays, "model")
+        parts = {"channel": restore(header["likelihood"], arrays, "model")}
+        for name, part in header.get("parts", {}).items():
+            parts[name] = restore(part, arrays, "model")
         kind = posterior_class(header["posterior"])
     else:
         given = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(given, Belief):
             raise InvalidArgument("model", "must be a posterior or a Belief", model)
-        kind, likelihood = type(given.posterior), given.posterior.channel
+        kind, parts = type(given.posterior), given.posterior.parts()
         if kind.__name__ != header["posterior"]:
             rule = f"must have the posterior of the file, {header['posterior']}"
             raise InvalidArgument("model", rule, kind.__name__)
-        for part, object_given in (("likelihood", likelihood), ("channel", given.channel)):
-            _same_description(header[part], object_given, arrays)
+        told = {"channel": header["likelihood"], **header.get("parts", {})}
+        for name, part in parts.items():
+            _same_description(told.get(name), part, arrays, name)
+        _same_description(header["channel"], given.channel, arrays, "channel")
         encoder, channel = given.encoder, given.channel
-    posterior = kind.from_state(state, likelihood)
+    likelihood = parts.pop("channel")
+    posterior = kind.from_state(state, likelihood, **parts)
     if model is not None:
-        _same_options(without_data(given.posterior).state(), without_data(posterior).state())
-    start = kind.from_state(initial, likelihood) if initial else without_data(posterior)
+        _same_options(given.posterior.without_data().state(), posterior.without_data().state())
+    start = posterior.restored(initial) if initial else posterior.without_data()
     return Belief(posterior, encoder, channel), start
 
 
-def _same_description(told: Any, given: Any, arrays: dict[str, Any]) -> None:
-    """Refuse a channel that is not the file's, where the file can tell."""
+def _same_description(told: Any, given: Any, arrays: dict[str, Any], name: str) -> None:
+    """Refuse a channel or an encoder that is not the file's, where the file can tell."""
     own: dict[str, Any] = {}
     described = describe(given, own, "part")
     if "opaque" in repr(told) or "opaque" in repr(described):
         return
     if repr(restore(told, arrays, "model")) != repr(restore(described, own, "model")):
-        rule = f"must have the channel of the file, {restore(told, arrays, 'model')!r}"
+        rule = f"must have the {name} of the file, {restore(told, arrays, 'model')!r}"
         raise InvalidArgument("model", rule, given)
 
 

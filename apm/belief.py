@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from apm._inputs import Matrix, as_matrix, as_row, is_sparse, require_finite
 from apm.encoders import Encoder, Linear
+from apm.encoders.base import INSIDE
 from apm.pool_forms import PoolForms
 from apm.posteriors import Bohning, Posterior
 from apm.posteriors.covariances.feature_covariance import weighted_squares
@@ -49,6 +50,8 @@ class Belief(Immutable):
         if not isinstance(encoder, Encoder):
             rule = "must be an encoder such as FeatureMap(function)"
             raise InvalidArgument("encoder", rule, encoder)
+        if not encoder.is_linear:
+            raise InvalidArgument("encoder", f"must be linear here: {INSIDE}", encoder)
         through = posterior.channel if channel is None else channel
         if not isinstance(through, Channel):
             raise InvalidArgument("channel", "must be a channel", through)
@@ -141,16 +144,17 @@ class Belief(Immutable):
         """The probability of each label: `(n, len(classes_))`.
 
         Column y is for `posterior.classes_[y]`; while some classes have no name yet, the
-        probability is that among those which have. With a channel input on the line it is the
-        average over the posterior (`output_proba`). In R^k it is that of the most probable
-        weights, exact to rounding: averages over a Gaussian in so many directions that no label
-        has tested say too little (`docs/posteriors.md` has the log losses).
+        probability is that among those which have. With a channel input on the line, or a
+        posterior made of samples, it is the average over the posterior (`output_proba`). For a
+        Gaussian in R^k it is that of the most probable weights, exact to rounding: averages over
+        so many directions that no label has tested say too little (`docs/posteriors.md` has the
+        log losses).
 
         >>> from apm.posteriors import VariationalLogistic
         >>> Belief(VariationalLogistic(1.0)).predict_proba([[3.0, 4.0]])
         array([[0.5, 0.5]])
         """
-        if self._posterior.dim == 1:
+        if self._posterior.dim == 1 or self._posterior.gives_samples:
             return self._posterior.named_columns(self.output_proba(X))
         return self._posterior.named_columns(self._channel.prob(self.mean_inputs(X)))
 
@@ -170,7 +174,9 @@ class Belief(Immutable):
         certain = self._posterior.certain_outputs
         if len(certain) == 1:
             return np.full(len(as_matrix(X)), certain[0])
-        if type(self._channel) is Softmax:  # larger logit, larger probability
+        if (
+            type(self._channel) is Softmax and not self._posterior.gives_samples
+        ):  # larger logit, larger probability
             return certain[np.argmax(self.mean_inputs(X)[:, certain], axis=1)]
         symmetric = type(self._channel) in (Logistic, Probit)
         if symmetric and isinstance(self._posterior, ScalarGaussian):

@@ -98,16 +98,19 @@ class Asked:
             return float(laws.mean[place]), float(laws.variance[place])
         return induced_law(belief, features, row)
 
-    def largest_power(self, belief: Belief, radius: float | None) -> float:
+    def largest_power(self, belief: Belief, radius: float | None) -> float | None:
         """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2).
 
         Where a matrix of the features' covariance would be large, its largest eigenvalue stands
-        for the norm.
+        for the norm. None where neither is known: the laws were not computed, and l is not
+        <theta, phi>.
         """
         if self.choice.laws is not None or radius is None:
             laws: Any = self.choice.laws
             return float(laws.second_moment.max())
         posterior = belief.posterior
+        if posterior.gives_samples:
+            return None
         mean = np.asarray(posterior.mean)
         if mean.shape[-1] > MANY_FEATURES:
             spread = posterior.top_eigenvalue

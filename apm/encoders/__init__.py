@@ -1,9 +1,25 @@
-"""Encoders: from an example to the features that the parameters meet."""
+"""Encoders: from an example and the parameters to the channel input.
+
+`linear`, `features`, `standardised` and `torch` are fixed maps whose features the parameters meet;
+`nonlinear` is any function of both, `difference` a pair of examples. `calling` checks what an
+encoder gives.
+"""
 
 from apm.encoders.base import Encoder
+from apm.encoders.difference import Difference
 from apm.encoders.features import FeatureMap
 from apm.encoders.linear import Affine, Linear
+from apm.encoders.nonlinear import NonLinear
 from apm.encoders.standardised import Standardised
 from apm.encoders.torch import TorchFeatures
 
-__all__ = ["Affine", "Encoder", "FeatureMap", "Linear", "Standardised", "TorchFeatures"]
+__all__ = [
+    "Affine",
+    "Difference",
+    "Encoder",
+    "FeatureMap",
+    "Linear",
+    "NonLinear",
+    "Standardised",
+    "TorchFeatures",
+]

@@ -51,6 +51,8 @@ class Posterior(Stored):
 
     __slots__ = ()
     __signature__: ClassVar[Signature]
+    #: Whether the induced laws are weighted samples, which predictions then average over.
+    gives_samples: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -231,6 +233,17 @@ class Posterior(Stored):
         self.require_features(features.shape[1])
         inputs = times(features, np.atleast_2d(self.mean).T)
         return inputs[:, 0] if self.dim == 1 else inputs
+
+    def inputs(self, theta: Array, features: Any) -> Any:
+        """l of every row of features `(n, p)` at given parameters.
+
+        Parameters `(q,)` give `(n,)`; `(k, q)` for a channel input in R^k give `(n, k)`; leading
+        axes of draws, `(s, q)` or `(s, k, q)`, give `(n, s)` or `(n, s, k)`.
+        """
+        exact = features.astype(np.float64, copy=False)
+        return times(exact, theta.reshape(-1, theta.shape[-1]).T).reshape(
+            len(features), *theta.shape[:-1]
+        )
 
     def require_features(self, count: int) -> None:
         """Refuse a number of columns other than that of the labelled examples."""

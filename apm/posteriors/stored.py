@@ -50,10 +50,24 @@ class Stored(Immutable, ABC):
             arrays |= self._solution_state()
         return arrays
 
+    def parts(self) -> dict[str, Any]:
+        """The objects that `from_state` needs beside the arrays, by name: the channel."""
+        return {"channel": getattr(self, "channel", None)}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Self:
+        """The posterior with this one's channel that `state()` came from."""
+        parts = self.parts()
+        return self.from_state(state, parts.pop("channel"), **parts)
+
+    def without_data(self) -> Self:
+        """The posterior as it was made: its options, and no labels."""
+        parts = self.parts()
+        return type(self)(**self._options(self.state(), parts.pop("channel"), **parts))
+
     @classmethod
-    def from_state(cls, state: dict[str, np.ndarray], channel: Any = None) -> Self:
+    def from_state(cls, state: dict[str, np.ndarray], channel: Any = None, **parts: Any) -> Self:
         """The posterior that `state()` came from; the channel only if the posterior takes one."""
-        new = cls(**cls._options(state, channel))
+        new = cls(**cls._options(state, channel, **parts))
         if "design" in state:
             design = np.array(state["design"], dtype=np.float64)
             new._set(

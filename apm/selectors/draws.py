@@ -10,7 +10,6 @@ import numpy as np
 from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.posteriors import Bohning, KroneckerCovariance, Laplace
-from apm.posteriors.covariances.feature_covariance import times
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
@@ -20,16 +19,12 @@ CHUNK_ENTRIES = 1 << 19  # four mebibytes of float64 in each temporary
 
 
 def inputs_at(belief: Belief, X: Any, parameters: Array) -> Array:
-    """l = <theta, phi(x)> for every row of X.
+    """l for every row of X; <theta, phi(x)>, unless the posterior has an encoder of its own.
 
     Parameters `(q,)` give `(n,)`; `(k, q)` for a channel input in R^k give `(n, k)`; leading axes
     of draws, `(s, q)` or `(s, k, q)`, give `(n, s)` or `(n, s, k)`. The intercept is last in q.
     """
-    features: Any = belief.encoder.encode(X)
-    inputs = times(
-        features.astype(np.float64, copy=False), parameters.reshape(-1, parameters.shape[-1]).T
-    )
-    return inputs.reshape(len(features), *parameters.shape[:-1])
+    return belief.posterior.inputs(parameters, belief.encoder.encode(X))
 
 
 def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> Array:
@@ -54,6 +49,8 @@ def _root(covariance: Array) -> Array:
 
 def gives_samples(belief: Belief, X: Any) -> bool:
     """Whether the induced laws of this belief are samples, and not Gaussian."""
+    if belief.posterior.gives_samples:
+        return True
     if isinstance(belief.posterior, ScalarGaussian | Laplace | Bohning):
         return False
     return isinstance(belief.push(as_matrix(X)[:1]), EmpiricalPool)

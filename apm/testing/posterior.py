@@ -150,9 +150,7 @@ def _check_state(fitted: Posterior, X: np.ndarray, y: np.ndarray) -> None:
     for name, value in state.items():
         if not isinstance(value, np.ndarray) or value.dtype == object:
             fail(fitted, f"state() must hold plain arrays (no pickle), but {name!r} is {value!r}")
-    back = attempt(
-        fitted, "from_state(state, channel)", lambda: type(fitted).from_state(state, fitted.channel)
-    )
+    back = attempt(fitted, "from_state(state, channel)", lambda: fitted.restored(state))
     pairs = ((back, fitted), (back.update(X[0], y[0]), fitted.update(X[0], y[0])))
     for again, held in pairs:
         if not _close(_moments(again, X), _moments(held, X)):

@@ -33,6 +33,8 @@ def explained_share(belief: Belief, X: Any, targets: Any, view: View) -> Array:
     if isinstance(view.laws, EmpiricalPool) and belief.channel.dim == 1:
         first, second = (_deviations(belief.push(rows)) for rows in (X, targets))
         return _shares(first @ second.T, np.vecdot(first, first), np.vecdot(second, second))
+    if isinstance(view.laws, EmpiricalPool):
+        return _sampled_share(view.laws, belief.push(targets))
     features, others = belief.encoder.encode(X), belief.encoder.encode(targets)
     form = posterior
     if not isinstance(posterior, ScalarGaussian | Bohning):
@@ -116,8 +118,27 @@ def _shares(cross: Any, own: Any, other: Any) -> Array:
 
 
 def _deviations(laws: Any) -> Array:
-    """Samples of laws on the line less their mean, times the roots of their weights, `(n, s)`."""
-    return (laws.samples - laws.mean[:, None]) * np.sqrt(laws.weights)
+    """Samples of laws less their mean, times the roots of their weights: `(n, s)`, `(n, s, k)`."""
+    roots = np.sqrt(laws.weights)
+    deviations = laws.samples - laws.mean[:, None]
+    return deviations * (roots if deviations.ndim == 2 else roots[:, None])
+
+
+def _sampled_share(laws: Any, targets: Any) -> Array:
+    """rho^2 for laws by samples on the line and targets by samples in R^k, `(n, t)`."""
+    if laws.dim != 1:
+        rule = "must be ContestedPair() for a posterior made of samples in R^k"
+        raise InvalidArgument("channel", rule, f"laws in R^{laws.dim}")
+    here, there = _deviations(laws), _deviations(targets)
+    unit = np.sqrt(np.vecdot(here, here))
+    here = here * _inverse_root(np.vecdot(here, here))[:, None]
+    share = np.empty((len(here), len(there)))
+    for place, logits in enumerate(there):  # (s, k): an orthonormal basis of what they span
+        basis, sizes, _ = np.linalg.svd(logits, full_matrices=False)
+        basis = basis[:, sizes > np.sqrt(RANK_RTOL) * sizes[0]] if sizes[0] > 0 else basis[:, :0]
+        share[:, place] = np.square(here @ basis).sum(axis=1)
+    share[unit == 0] = 0.0
+    return np.minimum(share, 1.0, out=share)
 
 
 def _pair_share(posterior: Posterior, here: Array, there: Array, view: View) -> Array:
