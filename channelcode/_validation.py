@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ def finite_array(
 
 def number(argument: str, value: Any) -> float:
     """Return `value` as a finite float."""
+    if type(value) is float and isfinite(value):
+        return value
     return float(finite_array(argument, value, ndim=0))
 
 

@@ -32,7 +32,10 @@ def law_value(log_prob: Array, weights: Array) -> LawValue:
     output = weights @ prob
     output = output / output.sum()
     count = log_prob.shape[1]
-    product = np.where(prob == 0.0, 0.0, log_prob) * prob
+    with np.errstate(invalid="ignore"):
+        product = log_prob * prob
+    if not np.isfinite(product).all():
+        product = np.where(prob == 0.0, 0.0, product)
     entropy = float(-(weights @ product).sum())
     deficit = float(_excess(output * count - 1.0).sum()) / count + entropy
     total = float(np.log(count))
@@ -70,9 +73,8 @@ def fast_divergence(negentropy: Array, prob: Array, output: Array) -> Array:
 
 
 def quiet_log_prob(channel: Channel, points: Array) -> Array:
-    """The channel's log-probabilities with its floating-point warnings kept quiet."""
-    with np.errstate(all="ignore"):
-        return np.asarray(channel.log_prob(points), dtype=np.float64)
+    """The channel's log-probabilities; `Channel` keeps its floating-point warnings quiet."""
+    return channel.log_prob(points)
 
 
 def _excess(t: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import non_negative, positive
 from channelcode.capacity.certify import certify
-from channelcode.capacity.certify.bounds import overspends
+from channelcode.capacity.certify.bounds import certify_within, overspends
 from channelcode.capacity.few_atoms import few_atoms, most_atoms
 from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
@@ -88,9 +88,11 @@ def judged(
     law, multiplier = checked(problem, proposal)
     if not is_builtin(problem.channel):
         checked_log_prob(problem.channel, law.atoms)
+    judge = certify_within
     if len(law) > most_atoms(problem):
         law = DiscreteMeasure(*few_atoms(problem, law.atoms, law.weights))
-    bounds = certify(problem, law.atoms, law.weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
+        judge = certify  # rounding may have moved its cost
+    bounds = judge(problem, law.atoms, law.weights, multiplier, tol=max(tol * LOG_TWO, FINEST))
     certificate = Certificate(bounds.lower / LOG_TWO, bounds.upper / LOG_TWO)
     found = bounds.value
     output = np.array(found.output)

@@ -247,8 +247,8 @@ def _check_values(channel: Channel, point: Array, values: Array) -> None:
     if values.shape != (*batch, channel.num_outputs):
         rule = f"must return shape {(*batch, channel.num_outputs)} for l of shape {point.shape}"
         raise InvalidArgument(argument, rule, f"shape {values.shape}")
-    undefined = np.isnan(values).any(axis=-1)
-    if undefined.any():
+    if np.isnan(values).any():
+        undefined = np.isnan(values).any(axis=-1)
         raise InvalidArgument(argument, "must not return NaN", f"nan at l = {point[undefined][0]}")
 
 
@@ -257,9 +257,9 @@ def _checked(method: Callable[..., Any], *, checks_values: bool) -> Callable[...
 
     @functools.wraps(method)
     def checked(self: Channel, l: ArrayLike) -> Any:
-        for name in ("dim", "num_outputs"):
-            if not hasattr(self, name):
-                raise TypeError(f"{type(self).__name__} must set {name}")
+        if not (hasattr(self, "dim") and hasattr(self, "num_outputs")):
+            missing = "num_outputs" if hasattr(self, "dim") else "dim"
+            raise TypeError(f"{type(self).__name__} must set {missing}")
         point = as_input(self, l)
         with np.errstate(all="ignore"):  # tails: log 0 = -inf is meant, and NaN is refused below
             result = method(self, point)

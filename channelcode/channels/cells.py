@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from channelcode._numerics.logspace import log1mexp, log_difference, saturated
-from channelcode._validation import Array, finite_array
+from channelcode._validation import Array, finite_array, read_only
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
 from channelcode.channels.features import Features
 from channelcode.channels.lapse import Lapse
@@ -48,8 +50,8 @@ def cell_log_prob(link: Channel, thresholds: tuple[float, ...], l: Array) -> Arr
     minus both tails.
     """
     edges = np.asarray(thresholds) - l[..., None]
-    if isinstance(link, Logistic):
-        return _logistic_cells(link.log_prob(edges), np.diff(np.asarray(thresholds)))
+    if type(link) is Logistic:
+        return _logistic_cells(edges, thresholds)
     tails = link.log_prob(edges)
     above, below = tails[..., 0], tails[..., 1]  # ln P(Y > k), ln P(Y <= k)
     lower_left, lower_right = below[..., :-1], below[..., 1:]
@@ -65,11 +67,19 @@ def cell_log_prob(link: Channel, thresholds: tuple[float, ...], l: Array) -> Arr
     return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
 
 
-def _logistic_cells(tails: Array, widths: Array) -> Array:
+def _logistic_cells(edges: Array, thresholds: tuple[float, ...]) -> Array:
     """sigma(b) - sigma(a) = sigma(b) sigma(-a) (1 - exp(a - b)): a product, so nothing cancels."""
-    above, below = tails[..., 0], tails[..., 1]
-    inner = below[..., 1:] + above[..., :-1] + log1mexp(-widths)
-    return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
+    rows = np.zeros((*edges.shape[:-1], edges.shape[-1] + 1))
+    rows[..., :-1] = log_expit(edges)
+    rows[..., 1:] += log_expit(-edges)
+    rows[..., 1:-1] += _log_shares(thresholds)
+    return rows
+
+
+@lru_cache(maxsize=64)
+def _log_shares(thresholds: tuple[float, ...]) -> Array:
+    """ln(1 - exp(a - b)) for neighbouring thresholds a < b."""
+    return read_only(log1mexp(-np.diff(np.asarray(thresholds))))
 
 
 def cell_derivatives(channel: Channel, link: Channel, thresholds: Array, l: Array) -> Derivatives:

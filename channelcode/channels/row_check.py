@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,13 +16,20 @@ ROW_SUM_ATOL = 1e-9  # log-probabilities of many outputs, each to rounding, summ
 
 def is_builtin(channel: Channel) -> bool:
     """True for a channel of this library, all its parts included: its rows are laws by design."""
-    kind = type(channel)
+    if not _is_of_the_library(type(channel)):
+        return False
+    for name in ("channel", "link"):
+        part = getattr(channel, name, None)
+        if isinstance(part, Channel) and not is_builtin(part):
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _is_of_the_library(kind: type) -> bool:
     if not kind.__module__.startswith("channelcode.channels."):
         return False
-    if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
-        return False
-    parts = (getattr(channel, name, None) for name in ("channel", "link"))
-    return all(is_builtin(part) for part in parts if isinstance(part, Channel))
+    return getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
 
 
 def check_rows(channel: Channel, l: Array, log_rows: Array) -> None:

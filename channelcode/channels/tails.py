@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from channelcode._validation import Array, Seed, as_generator, distribution, number, positive
+from channelcode._validation import (
+    Array,
+    Seed,
+    as_generator,
+    distribution,
+    number,
+    positive,
+    read_only,
+)
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -73,24 +82,7 @@ class Tails:
 
         A larger `step` than an eighth gives fewer inputs, which no promise is made about.
         """
-        if not self.landmarks:
-            return np.array([-farthest, farthest])
-        narrowest: dict[float, float] = {}
-        for centre, width in self.landmarks:
-            narrowest[centre] = min(width, narrowest.get(centre, np.inf))
-        centres = np.array(sorted(narrowest))
-        middles = 0.5 * (centres[:-1] + centres[1:])
-        lows, highs = np.append(-np.inf, middles), np.append(middles, np.inf)
-        pieces = [np.array([-farthest, farthest]), centres]
-        for centre, low, high in zip(centres, lows, highs):
-            width = narrowest[float(centre)]
-            end = min(max(high - centre, centre - low), 2.0 * FARTHEST)
-            count = int(np.ceil(np.arcsinh(end / width) / step)) + 1
-            offsets = width * np.sinh(step * np.arange(1, count + 1))
-            right, left = centre + offsets, centre - offsets
-            pieces += [right[right < high], left[left > low]]
-        points = np.unique(np.concatenate(pieces))
-        return points[np.abs(points) <= farthest]
+        return _resolving(self.landmarks, farthest, step)
 
     def moved(self, shift: float, scale: float) -> Tails:
         """The promise of the channel whose input is `scale * l + shift`, on the line."""
@@ -109,6 +101,30 @@ class Tails:
         return replace(self, landmarks=tuple(places), radius=radius, limits=limits)
 
 
+@lru_cache(maxsize=64)
+def _resolving(landmarks: tuple[Landmark, ...], farthest: float, step: float) -> Array:
+    """See `Tails.resolving_inputs`; read-only, as callers share it."""
+    if not landmarks:
+        return read_only(np.array([-farthest, farthest]))
+    narrowest: dict[float, float] = {}
+    for centre, width in landmarks:
+        narrowest[centre] = min(width, narrowest.get(centre, np.inf))
+    centres = np.array(sorted(narrowest))
+    middles = 0.5 * (centres[:-1] + centres[1:])
+    lows, highs = np.append(-np.inf, middles), np.append(middles, np.inf)
+    pieces = [np.array([-farthest, farthest]), centres]
+    for centre, low, high in zip(centres, lows, highs):
+        width = narrowest[float(centre)]
+        end = min(max(high - centre, centre - low), 2.0 * FARTHEST)
+        count = int(np.ceil(np.arcsinh(end / width) / step)) + 1
+        offsets = width * np.sinh(step * np.arange(1, count + 1))
+        right, left = centre + offsets, centre - offsets
+        pieces += [right[right < high], left[left > low]]
+    points = np.unique(np.concatenate(pieces))
+    return read_only(points[np.abs(points) <= farthest])
+
+
+@lru_cache(maxsize=64)
 def links(centre: float, width: float) -> Tails:
     """The promise of a binary response that rises from zero to one around `centre`."""
     return Tails((Landmark(centre, width),), 0.0, ((1.0, 0.0), (0.0, 1.0)), True)
@@ -119,9 +135,11 @@ def cells(link: Tails | None, thresholds: Iterable[float], *, peaked: bool) -> T
 
     `peaked` says that F's density rises, then falls, and that each cell therefore does.
     """
-    if link is None:
-        return None
-    cuts = tuple(thresholds)
+    return None if link is None else _cells(link, tuple(thresholds), peaked)
+
+
+@lru_cache(maxsize=64)
+def _cells(link: Tails, cuts: tuple[float, ...], peaked: bool) -> Tails:
     places = [Landmark(t - c, w) for t in cuts for c, w in link.landmarks]
     limits = None
     if link.limits is not None:

@@ -50,10 +50,24 @@ def certify(
     """
     if not multiplier >= 0:  # also catches NaN
         raise InvalidArgument("multiplier", "must be non-negative", multiplier)
+    share = _share_within_budget(problem, points, weights)
+    return certify_within(problem, points, weights, multiplier, tol=tol, share=share)
+
+
+def certify_within(
+    problem: Problem,
+    points: Array,
+    weights: Array,
+    multiplier: float,
+    *,
+    tol: float,
+    share: float = 1.0,
+) -> Bounds:
+    """`certify` for a law that is known to keep the constraint, or to do so with that `share`."""
     found = law_value(quiet_log_prob(problem.channel, points), weights)
     if found.nats < LOW and not problem.is_finite:
         found = value_near_zero(problem.channel, points, weights, found)
-    lower = found.nats * _share_within_budget(problem, points, weights)
+    lower = found.nats * share
     known = theorem(problem, points, weights, multiplier)
     if known is not None:
         bound = UpperBound(found.nats, known)
@@ -115,11 +129,16 @@ def _continuous_bound(
 
 def overspends(problem: Problem, points: Array, weights: Array) -> str | None:
     """How a law breaks the constraint, beyond rounding, in words; None if it does not."""
-    norms = problem.norm(points)
-    if (norms > problem.limits.peak * (1.0 + 8 * EPSILON)).any():
+    norms = points if problem.limits.peak == np.inf else problem.norm(points)
+    if _beyond_peak(problem, norms):
         return f"an atom at distance {norms.max()} beyond the peak {problem.limits.peak}"
     spent, allowed = _spent(problem, points, weights)
     return None if spent <= allowed else f"a mean cost of {spent}, budget {problem.limits.budget}"
+
+
+def _beyond_peak(problem: Problem, norms: Array) -> bool:
+    peak = problem.limits.peak
+    return bool(peak < np.inf and (norms > peak * (1.0 + 8 * EPSILON)).any())
 
 
 def _spent(problem: Problem, points: Array, weights: Array) -> tuple[float, float]:
@@ -128,8 +147,11 @@ def _spent(problem: Problem, points: Array, weights: Array) -> tuple[float, floa
         return 0.0, 0.0
     cost = problem.cost(points)
     used = weights > 0
-    room = 8 * EPSILON * float(weights[used] @ np.abs(cost[used]))
-    return float(weights[used] @ cost[used]), problem.limits.budget + room
+    if not used.all():  # a forbidden input of no weight costs nothing
+        weights, cost = weights[used], cost[used]
+    spent = float(weights @ cost)
+    size = spent if problem.limits.is_power else float(weights @ np.abs(cost))
+    return spent, problem.limits.budget + 8 * EPSILON * size
 
 
 def _share_within_budget(problem: Problem, points: Array, weights: Array) -> float:
@@ -138,7 +160,7 @@ def _share_within_budget(problem: Problem, points: Array, weights: Array) -> flo
     Mixing p with its cheapest atom until the budget holds keeps that share of its information;
     nothing is kept of a law beyond the peak, or of one without an atom within the budget.
     """
-    if (problem.norm(points) > problem.limits.peak * (1.0 + 8 * EPSILON)).any():
+    if problem.limits.peak < np.inf and _beyond_peak(problem, problem.norm(points)):
         return 0.0
     spent, allowed = _spent(problem, points, weights)
     if spent <= allowed:

@@ -164,7 +164,8 @@ def _scope(
 
 def _heights(problem: Problem, known: Probes, output: Array, multiplier: float) -> Array:
     height = priced(problem, known.points, known.divergence(output), multiplier)
-    return np.where(np.isnan(height), -np.inf, height)
+    height[np.isnan(height)] = -np.inf
+    return height
 
 
 def _bounds(
@@ -177,10 +178,13 @@ def _bounds(
 ) -> Array:
     """A bound on F for each interval between probes, `(n - 1,)`; boxes only where bends fail."""
     bound = bend_bound(known.points, height)
-    left, right = known.points[:-1], known.points[1:]
-    solid = np.nextafter(left, right) >= right  # a jump: no double in between
-    bound[solid] = np.maximum(height[:-1], height[1:])[solid]
     index = np.flatnonzero(bound > goal)
+    if len(index) == 0:
+        return bound
+    left, right = known.points[index], known.points[index + 1]
+    solid = index[np.nextafter(left, right) >= right]  # a jump: no double in between
+    bound[solid] = np.maximum(height[solid], height[solid + 1])
+    index = index[bound[index] > goal]
     if len(index) == 0:
         return bound
     box = _box(known, output, index)

@@ -50,11 +50,14 @@ def _interpolated(
     prices = np.log([r.multiplier * LOG_TWO for _, r in anchors])
     size = min(4, len(places))
     share = np.zeros((len(powers), len(places)))
-    for i, goal in enumerate(np.log(powers)):
-        first = int(np.clip(np.searchsorted(places, goal) - size // 2, 0, len(places) - size))
-        for j in range(first, first + size):
-            others = [k for k in range(first, first + size) if k != j]
-            share[i, j] = np.prod((goal - places[others]) / (places[j] - places[others]))
+    goals, rows = np.log(powers), np.arange(len(powers))
+    first = np.clip(np.searchsorted(places, goals) - size // 2, 0, len(places) - size)
+    for j in range(size):
+        factor = np.ones(len(powers))
+        for k in range(size):
+            if k != j:
+                factor *= (goals - places[first + k]) / (places[first + j] - places[first + k])
+        share[rows, first + j] = factor
     weights = np.abs(share @ masses)
     return share @ atoms, weights / weights.sum(axis=1, keepdims=True), np.exp(share @ prices)
 

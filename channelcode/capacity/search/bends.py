@@ -12,23 +12,33 @@ QUARTERS = np.array([0.25, 0.5, 0.75])
 
 
 def bend_bound(grid: Array, height: Array) -> Array:
-    """The bound from divided differences, along the last axis; infinite where F is."""
+    """The bound from divided differences, along the last axis; infinite where F is.
+
+    Two points alone bound nothing in between.
+    """
+    if height.shape[-1] < 3:
+        return np.full((*height.shape[:-1], height.shape[-1] - 1), np.inf)
     with np.errstate(all="ignore"):
-        width = np.diff(grid, axis=-1)
-        slope = np.diff(height, axis=-1) / width
-        second = 2.0 * np.diff(slope, axis=-1) / (width[..., 1:] + width[..., :-1])
-        first, last = second[..., :1], second[..., -1:]
-        padded = np.concatenate([first, first, first, second, last, last, last], axis=-1)
-        count = width.shape[-1]
-        least = padded[..., :count]
-        most = least
-        for k in range(1, 6):
-            least = np.minimum(least, padded[..., k : k + count])
-            most = np.maximum(most, padded[..., k : k + count])
+        width = grid[..., 1:] - grid[..., :-1]
+        slope = (height[..., 1:] - height[..., :-1]) / width
+        padded = np.empty((*height.shape[:-1], height.shape[-1] + 4))
+        second = padded[..., 3:-3]
+        np.subtract(slope[..., 1:], slope[..., :-1], out=second)
+        second /= 0.5 * (width[..., 1:] + width[..., :-1])
+        padded[..., :3], padded[..., -3:] = second[..., :1], second[..., -1:]
+        least, most = _of_six(np.minimum, padded), _of_six(np.maximum, padded)
         bend = np.maximum(-least, 0.0) + (most - least)
         ends = np.maximum(height[..., :-1], height[..., 1:])
         bound = ends + 0.125 * width**2 * bend
-    return np.where(np.isnan(bound), np.inf, bound)
+    bound[np.isnan(bound)] = np.inf
+    return bound
+
+
+def _of_six(extreme: np.ufunc, values: Array) -> Array:
+    """The least, or the greatest, of every six neighbours along the last axis."""
+    pairs = extreme(values[..., :-1], values[..., 1:])
+    fours = extreme(pairs[..., :-2], pairs[..., 2:])
+    return extreme(fours[..., :-2], pairs[..., 4:])
 
 
 def quartered(points: Array, open_: Any) -> tuple[Any, Array]:

@@ -53,10 +53,11 @@ def joined(problem: Problem, grid: Probes, extra: Array) -> Probes:
 
     Neighbours apart by rounding alone would spoil the divided differences of `line_bound`.
     """
-    inside = np.unique(extra[(extra >= grid.points[0]) & (extra <= grid.points[-1])])
-    places = np.searchsorted(grid.points, inside)
-    after = grid.points.take(places, mode="clip") - inside
-    before = inside - grid.points.take(places - 1, mode="clip")
+    points = grid.points
+    inside = np.unique(extra[(extra >= points[0]) & (extra <= points[-1])])
+    places = np.searchsorted(points, inside)
+    after = points.take(places, mode="clip") - inside
+    before = inside - points.take(places - 1, mode="clip")
     fresh = np.minimum(np.abs(after), np.abs(before)) > CLOSEST * (1.0 + np.abs(inside))
     if not fresh.any():
         return grid

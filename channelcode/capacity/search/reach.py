@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +59,7 @@ def reach(problem: Problem, output: Array, multiplier: float, value: float) -> R
         return end
     if not limit.is_power:
         return _by_cost(problem, room / multiplier, end)
-    with np.errstate(over="ignore"):
-        radius = float(np.sqrt(limit.budget + room / multiplier))
+    radius = sqrt(limit.budget + room / float(multiplier))
     return Reach(radius, End.MULTIPLIER) if radius < end.radius else end
 
 

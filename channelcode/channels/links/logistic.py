@@ -29,7 +29,10 @@ class Logistic(Channel):
     num_outputs = 2
 
     def log_prob(self, l: Any) -> Array:
-        return np.stack([log_expit(-l), log_expit(l)], axis=-1)
+        rows = np.empty((*l.shape, 2))
+        log_expit(-l, out=rows[..., 0])
+        log_expit(l, out=rows[..., 1])
+        return rows
 
     def tails(self) -> Tails:
         return links(0.0, 1.0)

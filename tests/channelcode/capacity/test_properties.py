@@ -86,8 +86,12 @@ def test_solvers_agree_on_random_channels_with_costs(seed):
     rng = np.random.default_rng(seed)
     channel, constraint = with_cost(rng, random_matrix(rng))
     interior = capacity(channel, constraint, solver=InteriorPoint())
-    blahut = capacity(channel, constraint, solver=BlahutArimoto())
-    assert interior.bits == pytest.approx(blahut.bits, abs=2 * TOL)
+    # where two laws are nearly as good Blahut-Arimoto is slower than any geometric rate, and may
+    # run out of steps: its interval must then say so, and still hold the answer
+    blahut = capacity(channel, constraint, solver=BlahutArimoto(), throw=False)
+    assert blahut.gap <= 1e-6
+    assert blahut.status.ok == (blahut.gap <= TOL)
+    assert interior.bits == pytest.approx(blahut.bits, abs=TOL + blahut.gap)
     for result in (interior, blahut):
         assert result.lower <= result.upper
         assert max(interior.lower, blahut.lower) <= min(interior.upper, blahut.upper)

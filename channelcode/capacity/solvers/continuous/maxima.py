@@ -11,6 +11,7 @@ from channelcode.capacity.kkt import curve, local, priced
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.line import Probes, probe
 
+NO_GAIN = 1e-18  # nats: a Newton step that promises less is not taken
 MOST = 64  # maxima that are refined, the highest ones
 
 
@@ -42,7 +43,11 @@ def maxima(
         with np.errstate(divide="ignore", invalid="ignore"):
             step = point - slope / bend
         inside = (bend < 0) & (step > left) & (step < right)
-        following = np.where(inside, step, 0.5 * (left + right))
+        # a slope of rounding's size closes the bracket at the maximum itself: nothing is left there
+        settled = (bend < 0) & (slope * slope <= -NO_GAIN * bend)
+        if settled.all():
+            break
+        following = np.where(settled, point, np.where(inside, step, 0.5 * (left + right)))
         if np.all(np.abs(following - point) <= 1e-12 * (1.0 + np.abs(point))):
             break
         point = following
