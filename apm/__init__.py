@@ -37,6 +37,7 @@ from apm.posteriors import (
     FullHessian,
     KroneckerHessian,
     Laplace,
+    LinearGaussian,
     Posterior,
     Sampled,
     Thresholds,
@@ -127,6 +128,7 @@ __all__ = [
     "Explanation",
     # the loop
     "Learner",
+    "LinearGaussian",
     "History",
     "Record",
     "ScoreSummary",

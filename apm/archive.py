@@ -181,7 +181,7 @@ def check_replay(saved: Saved) -> None:
         return
     design = posterior.design[:, : posterior.num_features]
     told = as_dense(saved.features[rows]).astype(np.float64)
-    values = posterior.classes_[posterior.codes].tolist()
+    values = posterior.labels.tolist()
     weights = [answer.weight for answer in answers.answers]
     same = (
         _close(design[before:], told, np.abs(told))

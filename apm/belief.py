@@ -154,6 +154,7 @@ class Belief(Immutable):
         >>> Belief(VariationalLogistic(1.0)).predict_proba([[3.0, 4.0]])
         array([[0.5, 0.5]])
         """
+        self.require_classes()
         if self._posterior.dim == 1 or self._posterior.gives_samples:
             return self._posterior.named_columns(self.output_proba(X))
         return self._posterior.named_columns(self._channel.prob(self.mean_inputs(X)))
@@ -171,6 +172,7 @@ class Belief(Immutable):
 
     def likeliest(self, X: ArrayLike) -> NDArray[np.intp]:
         """The likeliest output of every row, `(n,)`, among those whose class was named or seen."""
+        self.require_classes()
         certain = self._posterior.certain_outputs
         if len(certain) == 1:
             return np.full(len(as_matrix(X)), certain[0])
@@ -192,6 +194,7 @@ class Belief(Immutable):
         """
         from channelcode.information import mutual_information
 
+        self.require_classes()
         laws = self.push(X)
         if type(self._channel) is Softmax and isinstance(laws, ScaledPool):
             from channelcode.information.softmax_output import (
@@ -217,6 +220,12 @@ class Belief(Immutable):
         from channelcode.information import mutual_information
 
         return np.asarray(mutual_information(self._channel, self.push(X)).bits)
+
+    def require_classes(self) -> None:
+        """Refuse a belief about numbers where classes are needed."""
+        if not self._posterior.has_classes:
+            rule = "must have classes; a regression has numbers as labels: see mean_inputs and push"
+            raise InvalidArgument("posterior", rule, self._posterior)
 
     def sized(self, X: ArrayLike) -> Belief:
         """This belief, its posterior knowing its number of features from the first row of X."""

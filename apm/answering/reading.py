@@ -93,10 +93,13 @@ class Reading(Recording):
         """The likeliest label of every row of X (of the pool by default), `(n,)`.
 
         Only labels that were told, or named by `classes` of the posterior, are predicted; before
-        the first of them, places in `classes_`.
+        the first of them, places in `classes_`. A regression predicts the mean of the label.
         """
         state = self._state
-        if X is None:
-            return self.classes_[state.belief.likeliest(state.features)]
-        matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
-        return self.classes_[state.belief.likeliest(self._setup.encoder.encode(matrix))]
+        features = state.features
+        if X is not None:
+            matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
+            features = self._setup.encoder.encode(matrix)
+        if not state.belief.posterior.has_classes:
+            return state.belief.mean_inputs(features)
+        return self.classes_[state.belief.likeliest(features)]

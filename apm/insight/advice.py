@@ -68,6 +68,7 @@ def remaining_bits(belief: Belief, features: Any) -> float:
 
 def stop_advice(setup: Setup, state: State) -> StopAdvice:
     """The advice for a state of a learner; the same whenever it is asked."""
+    state.belief.require_classes()
     features = sampled_rows(state, ROWS, setup.seed)
     rng = np.random.default_rng([setup.seed % 2**63, len(state.journal)])
     belief = state.belief

@@ -43,6 +43,7 @@ class Curve:
 def curve(setup: Setup, state: State, features: Any, y: Any, every: int) -> Curve:
     """The curve of a state; `features` None means a sample of the pool, and no labels `y`."""
     step = integer("every", every, least=1)
+    state.belief.require_classes()
     truth = None
     if features is None:
         features = sampled_rows(state, ROWS, setup.seed)

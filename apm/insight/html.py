@@ -16,7 +16,7 @@ def as_html(learner: Any) -> str:
         "labelled": str(len(learner.labelled)),
         "skipped": str(len(learner.skipped)),
         "abstained": str(len(learner.abstained)),
-        "classes": ", ".join(str(name) for name in learner.classes_.tolist()),
+        "classes": _classes(learner),
         "posterior": repr(state.belief.posterior),
         "selector": repr(learner._setup.given),
     }
@@ -36,6 +36,12 @@ def as_html(learner: Any) -> str:
     )
     head = "<tr><th>event</th><th>row</th><th>label</th><th>bits</th></tr>"
     return f"<div>{table}<table>{head}{lines}</table></div>"
+
+
+def _classes(learner: Any) -> str:
+    if not learner.belief.posterior.has_classes:
+        return "none: the labels are numbers"
+    return ", ".join(str(name) for name in learner.classes_.tolist())
 
 
 def _short(value: Any) -> str:

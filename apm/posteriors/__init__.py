@@ -15,6 +15,7 @@ from apm.posteriors.covariances.structures import (
     Structure,
 )
 from apm.posteriors.laplace import Laplace, ScalarLaplace
+from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
 from apm.posteriors.thresholds import Thresholds
 from apm.posteriors.variational import VariationalLogistic
@@ -29,6 +30,7 @@ __all__ = [
     "KroneckerCovariance",
     "KroneckerHessian",
     "Laplace",
+    "LinearGaussian",
     "Posterior",
     "Sampled",
     "ScalarLaplace",

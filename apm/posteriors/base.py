@@ -167,6 +167,16 @@ class Posterior(Stored):
         return np.arange(self.num_labels) if self._classes is None else _view(self._classes)
 
     @property
+    def has_classes(self) -> bool:
+        """Whether labels name classes; those of a regression are numbers."""
+        return True
+
+    @property
+    def labels(self) -> Labels:
+        """The labels seen, `(n,)`."""
+        return self.classes_[self._codes]
+
+    @property
     def certain_outputs(self) -> Codes:
         """The channel outputs whose class was named or seen, not guessed: places in `classes_`.
 
@@ -275,19 +285,13 @@ class Posterior(Stored):
         self._same_length(design, labels)
         if len(labels) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {design.shape}")
-        if self._given is not None:
-            classes = self._given
-        else:
-            classes = learn_classes(labels, self.num_labels)
         count = design.shape[1] - self._intercept
         new = self._evolve(
             _num_features=count,
             _design=design,
             _precision=self._prior_diagonal(count),
-            _classes=classes,
-            _lookup=lookup(classes),
-            _codes=encode(labels, classes),
             _weights=as_weights(sample_weight, len(labels)),
+            **self._coded(labels),
         )
         warm = self._solution is not None and self._num_features == new._num_features
         new._set(_solution=new._solve(self if warm else None, len(labels)))
@@ -303,14 +307,7 @@ class Posterior(Stored):
         if rows.shape[1] != held.shape[1]:
             columns = rows.shape[1] - self._intercept
             raise InvalidArgument("x", f"must have {self._num_features} features", columns)
-        changes: dict[str, Any] = {}
-        codes = self._codes
-        added = known_codes(y, self._lookup)
-        if added is None:
-            classes, codes, added = classes_after(
-                y, self._classes, codes, fixed=self._given is not None, num_labels=self.num_labels
-            )
-            changes = {"_classes": classes, "_lookup": lookup(classes)}
+        codes, added, changes = self._coded_after(y)
         if len(added) != len(rows):
             rule = f"must have one label for each of {len(rows)} rows"
             raise InvalidArgument("y", rule, len(added))
@@ -321,9 +318,33 @@ class Posterior(Stored):
         new._set(_solution=new._solve(self if codes is self._codes else None, len(rows)))
         return new
 
-    # Saving -----------------------------------------------------------------------------------
-
     # Inside -----------------------------------------------------------------------------------
+
+    def _coded(self, labels: Labels) -> dict[str, Any]:
+        """The fields that hold these labels, and these alone."""
+        if self._given is not None:
+            classes = self._given
+        else:
+            classes = learn_classes(labels, self.num_labels)
+        return {
+            "_classes": classes,
+            "_lookup": lookup(classes),
+            "_codes": encode(labels, classes),
+        }
+
+    def _coded_after(self, y: Any) -> tuple[Array, Array, dict[str, Any]]:
+        """The codes so far, those of more labels y, and the other fields that these change."""
+        added = known_codes(y, self._lookup)
+        if added is not None:
+            return self._codes, added, {}
+        classes, codes, added = classes_after(
+            y,
+            self._classes,
+            self._codes,
+            fixed=self._given is not None,
+            num_labels=self.num_labels,
+        )
+        return codes, added, {"_classes": classes, "_lookup": lookup(classes)}
 
     def _known_design(self) -> Array:
         if self._design is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class Stored(Immutable, ABC):
         "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
         "_lookup", "_num_features", "_precision", "_prior_precision", "_solution", "_weights",
     )  # fmt: skip
+    _code_type: ClassVar[Any] = np.int64
     _cache: dict[str, Any]
     _classes: Labels | None
     _codes: Codes
@@ -74,7 +75,7 @@ class Stored(Immutable, ABC):
                 _design=design,
                 _num_features=design.shape[1] - new._intercept,
                 _precision=new._prior_diagonal(design.shape[1] - new._intercept),
-                _codes=np.array(state["codes"], dtype=np.int64),
+                _codes=np.array(state["codes"], dtype=cls._code_type),
                 _weights=np.array(state["weights"], dtype=np.float64),
             )
             if "classes" in state:

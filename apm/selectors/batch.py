@@ -20,7 +20,7 @@ from apm.posteriors import (
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array, Seed, as_generator
-from channelcode.channels import Channel
+from channelcode.channels import AdditiveGaussian, Channel
 from channelcode.measures import DiscreteMeasure, Measure
 
 REACH, NODES = 8.0, 4001  # a trapezoid rule in deviations; resolves slopes up to sigma = 100
@@ -54,6 +54,8 @@ def expected_precision(channel: Channel, law: Measure, *, rng: Seed = None) -> A
     >>> expected_precision(Logistic(), Gaussian(0.0, 0.0))
     0.25
     """
+    if type(channel) is AdditiveGaussian:
+        return 1.0 / channel.noise**2
     l: Array
     if isinstance(law, DiscreteMeasure):
         l, weights = law.atoms, law.weights

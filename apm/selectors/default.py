@@ -8,6 +8,7 @@ from apm.selectors.base import Selector
 from apm.selectors.matching.apm import APM
 from apm.selectors.matching.messages import Predictions
 from apm.selectors.matching.views import ContestedPair
+from apm.selectors.rules.information_gain import InformationGain
 from channelcode.channels import Logistic, Probit, Softmax
 
 
@@ -15,7 +16,8 @@ def default_selector(belief: Belief) -> Selector:
     """The rule that our studies rank best for this belief.
 
     Two classes with a logistic or probit channel: `APM(message=Predictions())`. A softmax: the rule
-    of `docs/multiclass.md`. Any other scalar channel: the paper's `APM()`.
+    of `docs/multiclass.md`. A regression: `InformationGain()`, the D-optimal design. Any other
+    scalar channel: the paper's `APM()`.
 
     >>> from apm.posteriors import Bohning, VariationalLogistic
     >>> default_selector(Belief(Bohning(3))).channel
@@ -23,6 +25,8 @@ def default_selector(belief: Belief) -> Selector:
     >>> default_selector(Belief(VariationalLogistic())).message.num_targets
     200
     """
+    if not belief.posterior.has_classes:
+        return InformationGain()
     if isinstance(belief.channel, Softmax):
         return APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())
     if isinstance(belief.channel, Logistic | Probit):

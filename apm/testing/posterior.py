@@ -41,7 +41,8 @@ def check_posterior(
         fail(posterior, "must be an instance of apm.Posterior (an instance, not the class)")
     generator = as_generator(rng)
     rows = generator.standard_normal((12, 3)) if X is None else np.array(X, dtype=np.float64)
-    labels = np.arange(len(rows)) % posterior.num_labels if y is None else np.array(y)
+    count = posterior.num_labels if posterior.has_classes else len(rows)
+    labels = np.arange(len(rows)) % count if y is None else np.array(y)
     fitted = _check_update(posterior, rows, labels)
     _check_laws(posterior, fitted, rows)
     _check_learning(posterior, fitted, rows, labels)
@@ -129,6 +130,9 @@ def _check_learning(posterior: Posterior, fitted: Posterior, X: np.ndarray, y: n
     prior, now = _moments(posterior, X), _moments(fitted, X)
     if np.array_equal(prior[0], now[0]) and np.array_equal(prior[1], now[1]):
         fail(posterior, f"{len(y)} labels changed nothing: does update use them?")
+    if not posterior.has_classes:
+        _check_regression(posterior, fitted, X)
+        return
     codes = np.asarray(fitted.codes)
     if len(codes) and (codes.min() < 0 or codes.max() >= posterior.num_labels):
         fail(posterior, f"codes must lie in 0 .. {posterior.num_labels - 1}")
@@ -143,6 +147,18 @@ def _check_learning(posterior: Posterior, fitted: Posterior, X: np.ndarray, y: n
     if not chances[1] > chances[0]:
         shown = f"from {chances[0]:.3f} to {chances[1]:.3f}"
         fail(posterior, f"fifty labels {y[0]!r} at one x moved its probability {shown}: not up")
+
+
+def _check_regression(posterior: Posterior, fitted: Posterior, X: np.ndarray) -> None:
+    goal = float(Belief(fitted).mean_inputs(X[:1])[0]) + 1.0
+    more = attempt(
+        posterior,
+        "update with fifty more labels",
+        lambda: fitted.update(np.repeat(X[:1], 50, axis=0), np.full(50, goal)),
+    )
+    moved = float(Belief(more).mean_inputs(X[:1])[0]) - goal
+    if not -1.0 < moved <= 0.0 + RTOL:
+        fail(posterior, f"fifty labels {goal:.3f} at one x moved its mean to {goal + moved:.3f}")
 
 
 def _check_state(fitted: Posterior, X: np.ndarray, y: np.ndarray) -> None:

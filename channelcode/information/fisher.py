@@ -9,6 +9,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic
+from channelcode.channels.densities.range import has_density
 from channelcode.errors import InvalidArgument
 
 REACH, STEPS = 1e6, 1200  # inputs of either sign from 1 / REACH to REACH, equally spaced in ln
@@ -43,6 +44,9 @@ def fisher_curvature(channel: Channel) -> float:
     """
     if channel.dim != 1 or channel.inputs is not None:
         rule = "must have a continuous scalar input: look through ContestedPair()"
+        raise InvalidArgument("channel", rule, channel)
+    if has_density(channel):
+        rule = "must have a Fisher information with a peak and finitely many outputs"
         raise InvalidArgument("channel", rule, channel)
     if type(channel) is Logistic:
         return 0.5

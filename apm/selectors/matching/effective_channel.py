@@ -17,10 +17,17 @@ from apm.posteriors.gaussian import ScalarGaussian
 from apm.power import Candidates, PowerPolicy
 from apm.selectors.matching.explained_variance import explained_share, kept_shares
 from apm.selectors.matching.input_noise import NoisyInput, bend, noise_table
-from apm.selectors.matching.target import TWO_ATOMS, Match, along, power_of_mean, target_input
+from apm.selectors.matching.target import (
+    Match,
+    along,
+    power_of_mean,
+    target_input,
+    unit_correlation,
+)
 from apm.selectors.matching.views import ChannelChoice, View
 from channelcode._validation import Array
-from channelcode.channels import Channel, Logistic, Probit
+from channelcode.channels import AdditiveGaussian, Channel, Logistic
+from channelcode.channels.densities.range import has_density
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Pool, ScalarPool, ScaledPool
 
@@ -103,10 +110,12 @@ class EffectiveChannel:
     @cached_property
     def slopes(self) -> tuple[Array, Array] | None:
         """The table of slopes by noise, where no formula gives them."""
-        if not self.exact and bend(scalar_channel(self.view)) is not None:
+        channel = scalar_channel(self.view)
+        exact = self.exact and type(channel) is not AdditiveGaussian  # whose formula is exact
+        if not exact and bend(channel) is not None:
             return None
         largest = float(np.sqrt(noise_variance(self.view).max()))
-        return noise_table(scalar_channel(self.view), largest)
+        return noise_table(channel, largest)
 
     @cached_property
     def moments(self) -> Moments:
@@ -152,12 +161,13 @@ class EffectiveChannel:
     def match(self, power: float, *, solver: Any = None) -> Match:
         """The distance to the target at the budget `power`, averaged over targets x*."""
         channel, laws = self.view.channel, self.view.laws
-        if self.exact and channel.dim == 1 and type(channel) not in (Logistic, Probit):
+        known = unit_correlation(channel)
+        if self.exact and channel.dim == 1 and known is None:
             return self._exact_match(power, solver)
         moments, variance = self.moments, laws.total_variance
         centre = moments.square * power_of_mean(laws)
-        if solver is None and type(channel) in (Logistic, Probit) and laws.dim == 1:
-            constant, own, offset = TWO_ATOMS * sqrt(power), power, 0.0
+        if solver is None and known is not None and laws.dim == 1:
+            constant, own, offset = known * sqrt(power), power, 0.0
         else:
             target = target_input(channel, power, solver=solver).input
             centre = centre - 2.0 * moments.slope * along(laws, target)
@@ -267,7 +277,9 @@ def stakes(choice: ChannelChoice, belief: Belief, X: Any, targets: Any) -> Array
     """Weights of the targets: the entropy of each one's label in its own channel, normalised.
 
     A prediction that is settled has nothing left to be told. The label's law is taken at `k m`,
-    with k the slope that the posterior variance leaves; `(t,)`, sum one.
+    with k the slope that the posterior variance leaves; `(t,)`, sum one. In a regression the
+    entropy of a label is the same everywhere, and the weights are the variances of the
+    predictions: the largest signal of one effective channel is then the I-optimal design.
     """
     forms = belief.forms(X)
     kept = None if forms is None else forms.watch(targets)
@@ -276,7 +288,10 @@ def stakes(choice: ChannelChoice, belief: Belief, X: Any, targets: Any) -> Array
     else:
         laws = belief.posterior.pool((kept.mean, kept.leverage))
     view = choice.view(belief, laws)
-    k, mean = remaining_slope(view), view.laws.mean
-    entropy = view.channel.conditional_entropy(k * mean if mean.ndim == 1 else k[:, None] * mean)
-    total = entropy.sum()
-    return entropy / total if total > 0 else np.full(len(entropy), 1.0 / len(entropy))
+    if has_density(view.channel):
+        worth = view.laws.total_variance
+    else:
+        k, mean = remaining_slope(view), view.laws.mean
+        worth = view.channel.conditional_entropy(k * mean if mean.ndim == 1 else k[:, None] * mean)
+    total = worth.sum()
+    return worth / total if total > 0 else np.full(len(worth), 1.0 / len(worth))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from channelcode._validation import Array, non_negative
-from channelcode.channels import Channel, Logistic, Probit
+from channelcode.channels import AdditiveGaussian, Channel, Logistic, Probit
 from channelcode.errors import InvalidArgument
 
 REACH, NODES = 8.0, 65  # a trapezoid rule in deviations, at least
@@ -60,12 +60,14 @@ def bend(channel: Channel) -> float | None:
     """b in the slope `k = 1 / sqrt(1 + b s^2)` left by noise of deviation s; None if unknown.
 
     Probit: 1 / scale^2, exact. Logistic: pi / 8, the probit with the same slope at zero, good to
-    2 % of k. Other channels have no such form: see `slope`.
+    2 % of k. `AdditiveGaussian`: 1 / noise^2, exact. Other channels have no such form: see `slope`.
     """
     if type(channel) is Logistic:
         return pi / 8.0
     if type(channel) is Probit:
         return 1.0 / channel.scale**2
+    if type(channel) is AdditiveGaussian:
+        return 1.0 / channel.noise**2
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.channels import Channel, Logistic, Probit
+from channelcode.channels import AdditiveGaussian, Channel, Logistic, Probit
 from channelcode.measures import DiscreteMeasure, Pool, ScalarPool
 
 # E|Z| of a standard normal: the correlation of a Gaussian with the two atoms of B_1.
@@ -89,9 +89,20 @@ def target_input(channel: Channel, power: float, *, solver: Any = None) -> Any:
     return capacity(channel, Power(power), solver=solver)
 
 
-def has_two_atoms(channel: Channel, laws: Pool) -> bool:
-    """Whether the target is B_sqrt(P) by theorem and the laws are Gaussians on the line."""
-    return type(channel) in (Logistic, Probit) and isinstance(laws, ScalarPool)
+def unit_correlation(channel: Channel) -> float | None:
+    """`max E<Z, T> / sqrt(P)` of a standard normal Z and the target T, where T is known by theorem.
+
+    `sqrt(2/pi)` for logistic and probit channels, whose target is B_sqrt(P); 1 for
+    `AdditiveGaussian`, whose target is N(0, P). None for all others.
+    """
+    if type(channel) in (Logistic, Probit):
+        return TWO_ATOMS
+    return 1.0 if type(channel) is AdditiveGaussian else None
+
+
+def has_known_target(channel: Channel, laws: Pool) -> bool:
+    """Whether a theorem gives the target, of mean zero, and the laws are Gaussians on the line."""
+    return unit_correlation(channel) is not None and isinstance(laws, ScalarPool)
 
 
 def two_atom_constant(power: float) -> float:
@@ -99,21 +110,22 @@ def two_atom_constant(power: float) -> float:
     return (1.0 - 2.0 / pi) * power
 
 
-def two_atom_match(channel: Channel, laws: ScalarPool, power: float) -> Match:
-    """Gaussians on the line beside B_sqrt(P): Corollary 3.2.1 and eq. (APM-LR).
+def known_match(channel: Channel, laws: ScalarPool, power: float, correlation: float) -> Match:
+    """Gaussians on the line beside a target of mean zero with a known `unit_correlation` c.
 
-    `W2^2 = mu^2 + sigma (sigma - 2 sqrt(2P/pi)) + P`, which is
-    `mu^2 + (sigma - sqrt(2P/pi))^2 + (1 - 2/pi) P` without the cancellation.
+    `W2^2 = mu^2 + sigma (sigma - 2 c sqrt P) + P`. For B_sqrt(P), c^2 = 2/pi, it is Corollary 3.2.1
+    and eq. (APM-LR), `mu^2 + (sigma - sqrt(2P/pi))^2 + (1 - 2/pi) P` without the cancellation; for
+    N(0, P), c = 1, it is `mu^2 + (sigma - sqrt P)^2`.
     """
     deviation = np.sqrt(laws.variance)
-    spread = deviation - 2.0 * TWO_ATOMS * sqrt(power)
+    spread = deviation - 2.0 * correlation * sqrt(power)
     spread *= deviation
     return Match(channel, laws, power, laws.mean**2, spread, power)
 
 
 def two_atom_scores(laws: ScalarPool, power: float) -> Array:
     """`-W2^2` of Gaussians on the line to B_sqrt(P), `(n,)`: Corollary 3.2.1."""
-    return two_atom_match(Logistic(), laws, power).scores
+    return known_match(Logistic(), laws, power, TWO_ATOMS).scores
 
 
 def paper_utility(laws: ScalarPool, power: float) -> Array:
@@ -129,8 +141,9 @@ def paper_utility(laws: ScalarPool, power: float) -> Array:
 
 def match(channel: Channel, laws: Pool, power: float, *, solver: Any = None) -> Match:
     """The laws of a pool beside the target at the budget `power`, for any channel."""
-    if solver is None and has_two_atoms(channel, laws):
-        return two_atom_match(channel, laws, power)  # type: ignore[arg-type]
+    known = unit_correlation(channel)
+    if solver is None and known is not None and isinstance(laws, ScalarPool):
+        return known_match(channel, laws, power, known)
     target = target_input(channel, power, solver=solver).input
     return replace(beside(target, laws), channel=channel, power=power)
 

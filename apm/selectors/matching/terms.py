@@ -10,7 +10,7 @@ import numpy as np
 from apm.belief import Belief
 from apm.selectors.matching.apm import Matching
 from apm.selectors.matching.effective_channel import remaining_slope
-from apm.selectors.matching.target import Match, has_two_atoms, match, target_input
+from apm.selectors.matching.target import Match, has_known_target, match, target_input
 from apm.selectors.matching.views import as_choice
 from apm.selectors.ranking import Indices
 from channelcode.measures import Pool
@@ -45,8 +45,8 @@ class APMExploit(Matching):
             k = remaining_slope(view)
             mean = k * mean if mean.ndim == 1 else k[:, None] * mean
         none = np.zeros(len(laws))
-        if self.solver is None and has_two_atoms(view.channel, view.laws):
-            # the mean of B_sqrt(P) is zero whatever P is
+        if self.solver is None and has_known_target(view.channel, view.laws):
+            # the mean of such a target is zero whatever P is
             return Match(view.channel, view.laws, None, mean**2, none, 0.0)
         power = view.budget(self.power, belief, X, radius=self.radius)
         target = target_input(view.channel, power, solver=self.solver).input

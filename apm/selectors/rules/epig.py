@@ -30,8 +30,9 @@ class EPIG(Selector):
     """Expected predictive information gain `E_x*[I(Y; Y* | x, x*)]` in bits (Smith et al., 2023).
 
     The joint law of the two labels, `p(y, y*) = E_theta p(y | x) p(y* | x*)`, is an average over
-    `samples` posterior draws. `targets` `(t, d)` are the inputs whose labels matter; None draws
-    `num_targets` rows of the pool at each call.
+    `samples` posterior draws; for a `LinearGaussian` it is Gaussian and the score in closed form,
+    `E_x*[-1/2 log2(1 - r^2)]` with r the correlation of the two labels. `targets` `(t, d)` are the
+    inputs whose labels matter; None draws `num_targets` rows of the pool at each call.
 
     >>> from apm import Belief, VariationalLogistic
     >>> EPIG(num_targets=2).scores(Belief(VariationalLogistic(1.0)), [[0.0], [3.0]], rng=0).shape
@@ -49,7 +50,7 @@ class EPIG(Selector):
             object.__setattr__(self, "targets", as_matrix(self.targets, "targets"))
 
     def _resolution(self, belief: Belief, rows: int) -> float:
-        if type(belief.channel) is Logistic:
+        if type(belief.channel) is Logistic or not belief.posterior.has_classes:
             return self.resolution
         targets = self.num_targets if self.targets is None else len(self.targets)
         large = _in_single(rows, belief.channel.num_outputs, min(targets, rows))
@@ -66,6 +67,8 @@ class EPIG(Selector):
             if targets.shape[1] != matrix.shape[1]:
                 rule = f"must have {matrix.shape[1]} columns, as the pool has"
                 raise InvalidArgument("targets", rule, f"shape {targets.shape}")
+        if not belief.posterior.has_classes:
+            return _gaussian(belief, matrix, targets)
         if gives_samples(belief, matrix):
             return _joint(belief, matrix, targets, None)
         theta = parameter_draws(belief, self.samples, generator)
@@ -90,6 +93,22 @@ def _logistic(belief: Belief, X: Any, targets: Any, theta: Array) -> Array:
         here = expit(inputs_at(belief, X[start : start + rows], theta))
         joint = here @ there.T / theta.shape[0]
         pieces.append(binary_epig(joint, here.mean(axis=1), there.mean(axis=1)))
+    return np.concatenate(pieces) / LOG_TWO
+
+
+def _gaussian(belief: Belief, X: Any, targets: Any) -> Array:
+    """The mean over targets of the information between two Gaussian labels, in bits, `(n,)`."""
+    posterior: Any = belief.posterior
+    here, there = belief.encoder.encode(X), belief.encoder.encode(targets)
+    noise = belief.channel.noise**2  # type: ignore[attr-defined]
+    own, other = posterior.leverage(here) + noise, posterior.leverage(there) + noise
+    rows = max(1, CHUNK_ENTRIES // len(targets))
+    pieces = []
+    for start in range(0, len(X), rows):
+        part = slice(start, start + rows)
+        share = posterior.cross_leverage(here[part], there) / np.sqrt(own[part])[:, None]
+        share /= np.sqrt(other)
+        pieces.append(-0.5 * np.log1p(-np.square(share)).mean(axis=1))
     return np.concatenate(pieces) / LOG_TWO
 
 

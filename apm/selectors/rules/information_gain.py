@@ -63,8 +63,11 @@ def _exact_gain(channel: Channel, laws: Pool) -> Array:
 def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
     """Information gain in bits from posterior draws, `(n,)`: eq. (infogainMC) for any channel.
 
-    A posterior known by its samples uses those, with their weights.
+    A posterior known by its samples uses those, with their weights. In a regression there is
+    nothing to sample: the gain is in closed form.
     """
+    if not belief.posterior.has_classes:
+        return _exact_gain(belief.channel, belief.push(X))
     if gives_samples(belief, X):
         laws: Any = belief.push(X)
         if laws.equally_weighted:

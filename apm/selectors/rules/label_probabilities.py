@@ -38,6 +38,7 @@ class LabelSelector(Selector):
 
     def probabilities(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         """p(y | x) for every row of X, `(n, K)`."""
+        belief.require_classes()
         if not self.bayesian:
             return belief.channel.prob(point_inputs(belief, X))
         if self.samples is None or gives_samples(belief, X):

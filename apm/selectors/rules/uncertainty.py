@@ -30,6 +30,7 @@ class Uncertainty(Selector):
     adapts = False
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
+        belief.require_classes()
         inputs = point_inputs(belief, X)
         if type(belief.channel) is Logistic:
             return -np.abs(inputs)
