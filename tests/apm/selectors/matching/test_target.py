@@ -9,14 +9,14 @@ from scipy.stats import norm
 from apm.selectors.matching.target import (
     beside,
     exploitation,
-    has_two_atoms,
+    has_known_target,
     paper_utility,
     target_input,
     two_atom_constant,
     two_atom_scores,
 )
 from channelcode.capacity.solvers.continuous import Continuous
-from channelcode.channels import Cloglog, Link, Logistic, Probit, Softmax
+from channelcode.channels import AdditiveGaussian, Cloglog, Link, Logistic, Probit, Softmax
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool, ScalarPool
 from channelcode.transport import w2_squared
 
@@ -31,14 +31,15 @@ def test_target_is_two_atoms_at_the_root_of_the_power():
         assert target.bits == pytest.approx(expected, abs=1e-9)
 
 
-def test_two_atoms_are_by_theorem_only_for_these_channels_and_laws():
+def test_the_target_is_known_by_theorem_only_for_these_channels_and_laws():
     line, draws = ScalarPool([0.0], [1.0]), EmpiricalPool(np.zeros((1, 3)))
-    assert has_two_atoms(Logistic(), line)
-    assert has_two_atoms(Probit(2.0), line)
-    assert not has_two_atoms(Logistic(), draws)
-    assert not has_two_atoms(Cloglog(), line)
-    assert not has_two_atoms(Link(norm.cdf), line)
-    assert not has_two_atoms(Softmax(2), FullPool(np.zeros((1, 2)), np.zeros((1, 2, 2))))
+    assert has_known_target(Logistic(), line)
+    assert has_known_target(Probit(2.0), line)
+    assert has_known_target(AdditiveGaussian(2.0), line)
+    assert not has_known_target(Logistic(), draws)
+    assert not has_known_target(Cloglog(), line)
+    assert not has_known_target(Link(norm.cdf), line)
+    assert not has_known_target(Softmax(2), FullPool(np.zeros((1, 2)), np.zeros((1, 2, 2))))
 
 
 @pytest.mark.parametrize("power", [0.0, 0.3, 50.0])
