@@ -11,7 +11,8 @@ c_i = sqrt(D_i t_i / F_i), Q = K o K + 2 (m m') o K and g_i = sqrt(D_i t_i F_i),
     (I - 2 c Q c) v = g (ln F - ln t),   d ln t = v / g.
 
 A step that lowers L is shortened once, then replaced by plain EM (t <- F), which never lowers L.
-Systems that are large or not positive definite are left to `apm.posteriors.fixed_point`: the
+Systems that are large or not positive definite are left to
+`apm.posteriors.fitting.fixed_point`: the
 kernels below compile in a few seconds because they call neither BLAS nor LAPACK.
 """
 

@@ -10,8 +10,8 @@ from apm._inputs import Matrix
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.covariance import KroneckerCovariance
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, RankOne
+from apm.posteriors.fitting.softmax_maximum import softmax_maximum
 from apm.posteriors.laplace import project_classes
-from apm.posteriors.softmax_maximum import softmax_maximum
 from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Softmax
 from channelcode.measures import Pool

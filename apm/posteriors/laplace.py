@@ -22,9 +22,7 @@ from apm.posteriors.covariances.structures import (
     Structure,
     full_hessian,
 )
-from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
-from apm.posteriors.input_projection import informative_projection
-from apm.posteriors.maximum import (
+from apm.posteriors.fitting.maximum import (
     convex_part,
     inputs_of,
     label_derivatives,
@@ -32,7 +30,9 @@ from apm.posteriors.maximum import (
     newton,
     span,
 )
-from apm.posteriors.softmax_maximum import complements
+from apm.posteriors.fitting.softmax_maximum import complements
+from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
+from apm.posteriors.input_projection import informative_projection
 from channelcode._validation import Array, read_only
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument

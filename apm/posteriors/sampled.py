@@ -103,7 +103,7 @@ class Sampled(Posterior):
     def map(self) -> Array:
         """The most probable weights, `(q,)`, by Newton (not from the draws)."""
         if "map" not in self._cache:
-            from apm.posteriors.maximum import maximise
+            from apm.posteriors.fitting.maximum import maximise
 
             found = maximise(
                 self._channel,

@@ -8,7 +8,7 @@ import numpy as np
 
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
-from apm.posteriors.fixed_point import climb_from, solve
+from apm.posteriors.fitting.fixed_point import climb_from, solve
 from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from channelcode._validation import Array, positive, read_only
 from channelcode.errors import NotConverged

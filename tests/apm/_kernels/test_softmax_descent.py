@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from apm._kernels import softmax_descent
-from apm.posteriors.softmax_maximum import Curvature, softmax_maximum, softmax_point
+from apm.posteriors.fitting.softmax_maximum import Curvature, softmax_maximum, softmax_point
 from tests.kernel_checks import assert_matches_py_func
 
 descend: Any = softmax_descent.descend

@@ -16,8 +16,8 @@ from apm.posteriors import (
     Laplace,
     ScalarLaplace,
 )
+from apm.posteriors.fitting.maximum import newton_step
 from apm.posteriors.input_projection import informative_projection
-from apm.posteriors.maximum import newton_step
 from channelcode.channels import (
     BinarySymmetric,
     Binomial,

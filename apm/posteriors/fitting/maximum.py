@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from apm.posteriors.covariances.structures import full_hessian
+from apm.posteriors.fitting.softmax_maximum import softmax_maximum
 from apm.posteriors.labels import Codes
-from apm.posteriors.softmax_maximum import softmax_maximum
 from channelcode._validation import Array
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import NotConverged

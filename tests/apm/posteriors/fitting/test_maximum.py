@@ -9,7 +9,13 @@ from scipy.optimize import minimize
 from apm.posteriors import KroneckerHessian, Laplace
 from apm.posteriors import maximum as module
 from apm.posteriors.covariances.structures import full_hessian
-from apm.posteriors.maximum import convex_part, inputs_of, label_derivatives, maximise, newton_step
+from apm.posteriors.fitting.maximum import (
+    convex_part,
+    inputs_of,
+    label_derivatives,
+    maximise,
+    newton_step,
+)
 from channelcode.channels import Cauchit, Channel, Logistic, Probit, Softmax
 from channelcode.errors import NotConverged
 from tests.apm.given import drawn

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from apm.posteriors.softmax_maximum import Curvature, softmax_maximum, softmax_point
+from apm.posteriors.fitting.softmax_maximum import Curvature, softmax_maximum, softmax_point
 
 
 def problem(
