@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm.posteriors import fixed_point
+from apm.posteriors.fitting import fixed_point
 
 
 def test_three_linear_solvers_agree(rng: np.random.Generator) -> None:

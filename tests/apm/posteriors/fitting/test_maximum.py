@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from apm.posteriors import KroneckerHessian, Laplace
-from apm.posteriors import maximum as module
 from apm.posteriors.covariances.structures import full_hessian
+from apm.posteriors.fitting import maximum as module
 from apm.posteriors.fitting.maximum import (
     convex_part,
     inputs_of,
