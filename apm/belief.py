@@ -13,7 +13,7 @@ from apm.encoders import Encoder, Linear
 from apm.encoders.base import INSIDE
 from apm.pool_forms import PoolForms
 from apm.posteriors import Bohning, Posterior
-from apm.posteriors.covariances.feature_covariance import weighted_squares
+from apm.posteriors.covariances.products import weighted_squares
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Probit, Softmax

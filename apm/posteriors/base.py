@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_dense, as_row, as_weights
-from apm.posteriors.covariances.feature_covariance import times
+from apm.posteriors.covariances.products import times
 from apm.posteriors.labels import (
     Codes,
     Labels,

@@ -13,7 +13,7 @@ from apm.posteriors.covariances.feature_covariance import FeatureCovariance, tim
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.measures import Pool, ScalarPool
 
-MANY_FEATURES = 512  # from which a posterior on the line lives in the span of its examples
+MANY_FEATURES = 192  # from which a posterior on the line lives in the span of its examples
 
 
 class ScalarGaussian(Posterior):

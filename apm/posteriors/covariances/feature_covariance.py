@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from apm._inputs import is_sparse
+from apm.posteriors.covariances.products import times, weighted_products, weighted_squares
+from apm.posteriors.covariances.remembered import Remembered
 from channelcode._validation import Array, read_only
 from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable
@@ -23,26 +25,6 @@ LARGEST_DENSE = 1 << 27  # entries of a matrix that is formed on request: a gibi
 NEAR = 1e-6  # of a row's square: less of it outside the span is recomputed without cancellation
 DEPENDENT = 1e-13  # a row this close to the span of the others, relative to its norm, lies in it
 PIECE = 1 << 20  # entries of a temporary
-POOLS = 4  # sparse matrices whose images are remembered: a pool, its targets
-
-
-def times(features: Any, matrix: Array) -> Any:
-    """features `(n, p)` times matrix `(q, m)`, whose last row is that of the constant if q > p."""
-    count = features.shape[1]
-    result = features @ np.asarray(matrix[:count], dtype=features.dtype)
-    if len(matrix) > count:
-        result += matrix[count].astype(features.dtype)
-    return result
-
-
-def weighted_squares(features: Any, weights: Array) -> Any:
-    """sum_j w_j x_j^2 of every row, `(n,)`; a weight without a feature is that of the constant."""
-    count = features.shape[1]
-    own = weights[:count].astype(features.dtype)
-    squares = (
-        features.multiply(features) @ own if is_sparse(features) else (features * features) @ own
-    )
-    return squares + weights[count] if len(weights) > count else squares
 
 
 class RankOne:
@@ -71,15 +53,15 @@ class FeatureCovariance(Immutable):
     [[0.0625, 0.0], [0.0, 0.25]]
     """
 
-    __slots__ = ("_basis", "_deviation", "_factor", "_images")
+    __slots__ = ("_basis", "_deviation", "_factor", "_pools")
     _deviation: Array
     _basis: Array | None
     _factor: Array
-    _images: dict[int, tuple[Any, Array]]  # sparse pools and B D x of their rows, by identity
+    _pools: Remembered  # of sparse ones: B D x, |D x|^2 and x'D D x*
 
     def __init__(self, deviation: Array, factor: Array, basis: Array | None = None) -> None:
         self._set(
-            _images={},
+            _pools=Remembered(),
             _deviation=read_only(deviation),
             _factor=read_only(factor),
             _basis=None if basis is None else read_only(basis),
@@ -128,7 +110,7 @@ class FeatureCovariance(Immutable):
         return cls(np.ones(len(matrix)), factor)
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_images": {}}  # pools are not part of a covariance
+        return super().__getstate__() | {"_pools": Remembered()}  # no part of a covariance
 
     @property
     def deviation(self) -> Array:
@@ -211,18 +193,14 @@ class FeatureCovariance(Immutable):
         basis, scale = self._basis, self._deviation
         if basis is None:
             return times(features, np.diag(scale))
-        fixed = is_sparse(features) and not features.data.flags.writeable
-        known, image = self._images.get(id(features), (None, None))
-        if not fixed or known is not features or image is None or image.shape[1] > len(basis):
+        image = self._pools.get("image", (features,))
+        if image is None or image.shape[1] > len(basis):
             image = np.empty((features.shape[0], 0))
         have = image.shape[1]
         if have < len(basis):
             more = times(features, (basis[have:] * scale).T)
             image = more if have == 0 else np.concatenate((image, more), axis=1)
-            if fixed:
-                if len(self._images) >= POOLS and id(features) not in self._images:
-                    self._images.clear()
-                self._images[id(features)] = features, image
+            self._pools.put("image", (features,), image)
         return image
 
     def cross(self, features: Any, others: Any) -> Array:
@@ -231,17 +209,13 @@ class FeatureCovariance(Immutable):
             return self.coordinates(features) @ self.coordinates(others).T
         inside, there = self._inside(features), self._inside(others)
         forms = inside @ ((there @ self._factor) @ self._factor.T - there).T
-        squares = self._deviation**2
-        weights = squares[: features.shape[1]]
-        if is_sparse(features):
-            product = features.multiply(weights).tocsr() @ others.T
-            forms += product.toarray() if is_sparse(product) else product
-        else:
-            other = others.toarray() if is_sparse(others) else others
-            forms += (features * weights) @ other.T
-        if len(squares) > features.shape[1]:
-            forms += squares[-1]
+        pair = features, others
+        forms += self._pools.once("product", pair, lambda: weighted_products(*pair, self._squares))
         return forms
+
+    @property
+    def _squares(self) -> Array:
+        return self._deviation**2
 
     def image(self, row: Array) -> Array:
         """M x for one row `(q,)`."""
@@ -293,7 +267,7 @@ class FeatureCovariance(Immutable):
 
     def _sharing(self, later: FeatureCovariance) -> FeatureCovariance:
         """A covariance whose basis begins with this one, knowing the same pools."""
-        later._images.update(self._images)
+        later._set(_pools=self._pools.copy())
         return later
 
     def root(self) -> Array:
@@ -354,7 +328,12 @@ class FeatureCovariance(Immutable):
         """|D x|^2 less its part within the span, `(n,)`; little of it not by difference."""
         if self._basis is None:
             return 0.0
-        own = weighted_squares(features, self._deviation**2)
+        rank, rest = self._pools.get("outside", (features,)) or (-1, None)
+        if rank == len(self._basis):
+            return rest
+        own = self._pools.once(
+            "squares", (features,), lambda: weighted_squares(features, self._squares)
+        )
         inside = self._inside(features)
         rest = own - np.einsum("ij,ij->i", inside, inside)
         near = np.flatnonzero(rest < NEAR * own)
@@ -368,6 +347,7 @@ class FeatureCovariance(Immutable):
             white -= inside[rows] @ self._basis
             left = np.einsum("ij,ij->i", white, white)
             rest[rows] = np.where(left > DEPENDENT**2 * own[rows], left, 0.0)
+        self._pools.put("outside", (features,), (len(self._basis), rest))
         return rest
 
 
