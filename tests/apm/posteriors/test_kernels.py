@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apm._kernels import dense, logistic_map, variational
-from apm.posteriors import fixed_point
+from apm.posteriors.fitting import fixed_point
 from tests.kernel_checks import assert_matches_py_func
 
 
