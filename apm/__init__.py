@@ -33,8 +33,10 @@ from apm.journal import History, Record, ScoreSummary
 from apm.learner import Learner
 from apm.posteriors import (
     Bohning,
+    CollapsedWeights,
     DiagonalHessian,
     FullHessian,
+    Inputs,
     KroneckerHessian,
     Laplace,
     LinearGaussian,
@@ -87,6 +89,8 @@ __all__ = [
     "Bohning",
     "Sampled",
     "Thresholds",
+    "Inputs",
+    "CollapsedWeights",
     "Encoder",
     "Linear",
     "Affine",

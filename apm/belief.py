@@ -77,12 +77,13 @@ class Belief(Immutable):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Belief:
         """The belief after these labels alone."""
-        fitted = self._posterior.fit(self._encoder.encode(X), y, sample_weight)
+        features = self._encoder.encode(self._posterior.shaped(X))
+        fitted = self._posterior.fit(features, y, sample_weight)
         return Belief(fitted, self._encoder, self._channel)
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Belief:
         """The belief after one more label, x `(d,)`, or several, x `(b, d)`."""
-        features = self._encoder.encode(as_row(x))
+        features = self._encoder.encode(as_row(self._posterior.shaped(x)))
         return self.after(self._posterior.update(features, y, sample_weight))
 
     def after(self, posterior: Posterior) -> Belief:
@@ -102,7 +103,7 @@ class Belief(Immutable):
         x'Bx and x'Bx* (`apm.pool_forms`); other beliefs are returned as they are. X itself is the
         key: it must not be modified afterwards, and a copy of it is another pool.
         """
-        matrix = as_matrix(X)
+        matrix = self.matrix(X)
         kept = isinstance(self._posterior, Bohning) and isinstance(self._encoder, Linear)
         if not kept or matrix.dtype != np.float64 or len(matrix) == 0:
             return self
@@ -110,6 +111,13 @@ class Belief(Immutable):
         new = Belief(new._posterior, new._encoder, new._channel)
         new._set(_forms=PoolForms(new._posterior, matrix))  # type: ignore[arg-type]
         return new
+
+    def matrix(self, X: ArrayLike, *, finite: bool = True) -> Matrix:
+        """Candidates X as a matrix `(n, d)`, as the posterior knows them (row numbers of `Inputs`).
+
+        With `finite=False` NaN and infinity are left to whoever meets them.
+        """
+        return as_matrix(self._posterior.shaped(X), finite=finite)
 
     def forms(self, X: Any) -> PoolForms | None:
         """What is remembered of X, if X is the pool of `keeping` itself."""
@@ -122,7 +130,7 @@ class Belief(Immutable):
         Float32 input is computed in float32. A NaN or an infinity is found through its effect, so
         that a clean pool is read once only.
         """
-        matrix = as_matrix(X, finite=False)
+        matrix = self.matrix(X, finite=False)
         if len(matrix) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
         parts = []
@@ -161,7 +169,7 @@ class Belief(Immutable):
 
     def mean_inputs(self, X: ArrayLike) -> Array:
         """The mean channel input of every row: `(n,)` on the line, `(n, k)` in R^k."""
-        matrix = as_matrix(X, finite=False)
+        matrix = self.matrix(X, finite=False)
         belief = self.sized(matrix)
         with np.errstate(invalid="ignore", over="ignore"):
             pieces = [belief.posterior.mean_inputs(part) for part in self._features(matrix)]
@@ -175,10 +183,9 @@ class Belief(Immutable):
         self.require_classes()
         certain = self._posterior.certain_outputs
         if len(certain) == 1:
-            return np.full(len(as_matrix(X)), certain[0])
-        if (
-            type(self._channel) is Softmax and not self._posterior.gives_samples
-        ):  # larger logit, larger probability
+            return np.full(len(self.matrix(X)), certain[0])
+        at_a_point = not self._posterior.gives_samples
+        if at_a_point and type(self._channel) is Softmax:  # larger logit, larger probability
             return certain[np.argmax(self.mean_inputs(X)[:, certain], axis=1)]
         symmetric = type(self._channel) in (Logistic, Probit)
         if symmetric and isinstance(self._posterior, ScalarGaussian):
@@ -231,13 +238,19 @@ class Belief(Immutable):
         """This belief, its posterior knowing its number of features from the first row of X."""
         if self._posterior.num_features is not None:
             return self
-        features = self._encoder.encode(as_matrix(X, finite=False)[:1])
+        features = self._encoder.encode(self.matrix(X, finite=False)[:1])
         return Belief(self._posterior.sized(features.shape[1]), self._encoder, self._channel)
 
     def radius(self, X: ArrayLike) -> float:
         """The largest norm of the features over the pool, B of Algorithm 1, constant included."""
+        if not self._posterior.linear:
+            rule = (
+                "must be linear in its parameters for a norm of features to bound l: choose a "
+                "budget over the laws of the candidates, as PoolMaxPower() or MatchedPower()"
+            )
+            raise InvalidArgument("posterior", rule, self._posterior)
         largest = 0.0
-        for features in self._features(as_matrix(X)):
+        for features in self._features(self.matrix(X)):
             squares = weighted_squares(features, np.ones(features.shape[1]))
             largest = max(largest, float(squares.max(initial=0.0)))
         return float(np.sqrt(largest + (1.0 if self._posterior.intercept else 0.0)))

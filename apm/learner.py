@@ -59,7 +59,9 @@ class Learner(Reading):
         seed: Seed = None,
     ) -> None:
         names = column_names(pool)
-        matrix = as_matrix(pool, "pool")
+        posterior = model.posterior if isinstance(model, Belief) else model
+        known = posterior.shaped(pool) if isinstance(posterior, Posterior) else pool
+        matrix = as_matrix(known, "pool")
         if len(matrix) == 0:
             raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")
         if model is None:
@@ -224,7 +226,9 @@ class Learner(Reading):
             raise InvalidArgument("y", "must be given with X, and X with it", y)
         features = None
         if X is not None:
-            matrix = matching_columns(X, self._setup.columns, self.n_features_in_)
+            matrix = matching_columns(
+                self._state.belief.posterior.shaped(X), self._setup.columns, self.n_features_in_
+            )
             features = as_matrix(self._setup.encoder.encode(matrix), "encoder(X)")
         return curve(self._setup, self._state, features, y, every)
 

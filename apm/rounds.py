@@ -105,11 +105,10 @@ class Asked:
         for the norm. None where neither is known: the laws were not computed, and l is not
         <theta, phi>.
         """
-        if self.choice.laws is not None or radius is None:
-            laws: Any = self.choice.laws
-            return float(laws.second_moment.max())
+        if self.choice.laws is not None:
+            return float(self.choice.laws.second_moment.max())
         posterior = belief.posterior
-        if posterior.gives_samples:
+        if radius is None or posterior.gives_samples:
             return None
         mean = np.asarray(posterior.mean)
         if mean.shape[-1] > MANY_FEATURES:

@@ -263,7 +263,8 @@ class Labelling:
             return induced_law(belief, features, row), None, None, 0.0
         if asked.belief is not belief:  # it has changed since
             return induced_law(belief, features, row), asked.summary(row), None, asked.seconds
-        power = asked.largest_power(belief, self._radius())
+        radius = self._radius() if belief.posterior.linear else None
+        power = asked.largest_power(belief, radius)
         return asked.law(belief, features, row), asked.summary(row), power, asked.seconds
 
     def _radius(self) -> float:
@@ -276,7 +277,8 @@ class Labelling:
     def _more(self, more_rows: Any) -> Any:
         """More rows in the form of the pool: of its type, sparse if it is."""
         pool = self._state.pool
-        matrix = matching_columns(more_rows, self._setup.columns, pool.shape[1], "more_rows")
+        known = self._state.belief.posterior.shaped(more_rows)
+        matrix = matching_columns(known, self._setup.columns, pool.shape[1], "more_rows")
         with np.errstate(over="ignore"):
             rows = matrix.astype(pool.dtype, copy=False)
         return as_matrix(in_form_of(pool, rows), "more_rows")

@@ -86,7 +86,9 @@ class Reading(Recording):
         state = self._state
         if X is None:
             return state.belief.predict_proba(state.features)
-        matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
+        matrix = matching_columns(
+            state.belief.posterior.shaped(X), self._setup.columns, state.pool.shape[1]
+        )
         return state.belief.predict_proba(self._setup.encoder.encode(matrix))
 
     def predict(self, X: ArrayLike | None = None) -> np.ndarray:
@@ -98,7 +100,8 @@ class Reading(Recording):
         state = self._state
         features = state.features
         if X is not None:
-            matrix = matching_columns(X, self._setup.columns, state.pool.shape[1])
+            known = state.belief.posterior.shaped(X)
+            matrix = matching_columns(known, self._setup.columns, state.pool.shape[1])
             features = self._setup.encoder.encode(matrix)
         if not state.belief.posterior.has_classes:
             return state.belief.mean_inputs(features)

@@ -121,4 +121,5 @@ def updated(belief: Belief, features: Any, answers: list[Answer]) -> Belief:
 
 def _meeting(posterior: Posterior, channel: Channel, features: Any) -> Belief:
     """The belief that meets the encoded pool, and remembers what labels change little of it."""
+    posterior.require_candidates(features)
     return Belief(posterior, Linear(), channel).sized(features).keeping(features)

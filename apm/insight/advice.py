@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from apm.answering.state import Setup, State
 from apm.belief import Belief
 from apm.insight.replay import sampled_rows
+from apm.posteriors import CollapsedWeights
 from apm.selectors.draws import drawn_inputs
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument, NotConverged
@@ -131,7 +133,9 @@ def _gains(
         codes = [rng.choice(certain, p=row) for row in probability]
         labels = [classes[code].item() for code in codes]
         try:
-            later = belief.after(belief.posterior.update(rows, labels))
+            with warnings.catch_warnings():  # of labels that nobody told
+                warnings.simplefilter("ignore", CollapsedWeights)
+                later = belief.after(belief.posterior.update(rows, labels))
         except NotConverged:  # labels that no data would have: another draw will do
             continue
         found.append((_expected(later, features)[0], remaining_bits(later, features)))

@@ -17,16 +17,20 @@ from apm.posteriors.covariances.structures import (
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
+from apm.posteriors.samples.inputs import Inputs
+from apm.posteriors.samples.reweighting import CollapsedWeights
 from apm.posteriors.thresholds import Thresholds
 from apm.posteriors.variational import VariationalLogistic
 
 __all__ = [
     "BlockCovariance",
     "Bohning",
+    "CollapsedWeights",
     "Covariance",
     "DiagonalCovariance",
     "DiagonalHessian",
     "FullHessian",
+    "Inputs",
     "KroneckerCovariance",
     "KroneckerHessian",
     "Laplace",

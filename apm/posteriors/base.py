@@ -51,6 +51,8 @@ class Posterior(Stored):
 
     __slots__ = ()
     __signature__: ClassVar[Signature]
+    #: Whether l = <theta, phi(x)>, so that norms of features and of theta bound l.
+    linear: ClassVar[bool] = True
     #: Whether the induced laws are weighted samples, which predictions then average over.
     gives_samples: ClassVar[bool] = False
 
@@ -254,6 +256,21 @@ class Posterior(Stored):
         return times(exact, theta.reshape(-1, theta.shape[-1]).T).reshape(
             len(features), *theta.shape[:-1]
         )
+
+    def shaped(self, X: Any) -> Any:
+        """Candidates as rows of a matrix, where this posterior knows them in another form."""
+        return X
+
+    def require_candidates(self, features: Any) -> None:
+        """Refuse a pool `(n, p)` that this posterior cannot meet."""
+
+    def after_asking(self, features: Matrix, weight: Any) -> Self | None:
+        """The posterior once a row `(1, p)` was asked, before its label of expected precision W.
+
+        None: what `apm.selectors.batch` does with a covariance, or nothing. W is a number on the
+        line, `(k, k)` in R^k.
+        """
+        return None
 
     def require_features(self, count: int) -> None:
         """Refuse a number of columns other than that of the labelled examples."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.batch import condition
 from apm.selectors.candidates import candidate_laws
@@ -210,7 +209,7 @@ class PoolSelector(Selector):
         """The score of every law, `(len(laws),)`; higher is better."""
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        matrix = as_matrix(X, finite=False)  # push finds NaN and infinity
+        matrix = belief.matrix(X, finite=False)  # push finds NaN and infinity
         laws = belief.push(matrix)
         return self._checked(self.pool_scores(belief, matrix, laws, rng=rng), len(laws))
 
@@ -224,7 +223,7 @@ def _checked_pool(belief: Belief, X: ArrayLike, exclude: ArrayLike) -> tuple[Any
     """X as a clean matrix with at least one row, and the rows of it that may be asked."""
     if not isinstance(belief, Belief):
         raise InvalidArgument("belief", "must be a Belief, as Belief(posterior)", belief)
-    matrix = as_matrix(X)
+    matrix = belief.matrix(X)
     if len(matrix) == 0:
         raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
     return matrix, remaining(len(matrix), exclude)

@@ -37,13 +37,17 @@ def condition(belief: Belief, x: Any, *, rng: Seed = None) -> Belief:
 
     The structure of the covariance is kept: a Kronecker covariance takes the precision that all
     classes share, a diagonal one its diagonal, and posterior draws move so that their covariance
-    is the one above. A posterior of a kind unknown here is left as it is.
+    is the one above; samples of l move likewise (`Posterior.after_asking`). A posterior of a kind
+    unknown here is left as it is.
     """
     features = as_dense(belief.encoder.encode(as_row(x))).astype(np.float64)
     posterior = belief.posterior.sized(features.shape[1])
     law = posterior.pool(posterior.project(features))[0]
     row = np.append(features[0], 1.0) if posterior.intercept else features[0]
     weight = expected_precision(belief.channel, law, rng=rng)
+    asked = posterior.after_asking(features, weight)
+    if asked is not None:
+        return Belief(asked, belief.encoder, belief.channel)
     return Belief(_shrunk(posterior, row, weight), belief.encoder, belief.channel)
 
 

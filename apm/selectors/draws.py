@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.posteriors import Bohning, KroneckerCovariance, Laplace
 from apm.posteriors.gaussian import ScalarGaussian
@@ -53,27 +52,34 @@ def gives_samples(belief: Belief, X: Any) -> bool:
         return True
     if isinstance(belief.posterior, ScalarGaussian | Laplace | Bohning):
         return False
-    return isinstance(belief.push(as_matrix(X)[:1]), EmpiricalPool)
+    return isinstance(belief.push(belief.matrix(X)[:1]), EmpiricalPool)
 
 
 def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Iterator[Array]:
     """Channel inputs `(rows, s)` or `(rows, s, k)` in pieces of the pool, one theta for each s.
 
-    Every row sees the same draws of theta, as in the paper's InfoGain. The posterior is Gaussian;
-    one known by its samples has them already (`gives_samples`).
+    Every row sees the same draws of theta, as in the paper's InfoGain. A posterior that is known by
+    its samples draws from them, by their weights.
     """
-    matrix = as_matrix(X)
+    matrix = belief.matrix(X)
     belief = belief.sized(matrix)
-    theta = parameter_draws(belief, samples, rng)
     width = max(samples, 1) * belief.channel.dim
     rows = max(1, CHUNK_ENTRIES // max(width, matrix.shape[1]))
+    if belief.posterior.gives_samples:
+        laws: Any = belief.push(matrix[:1])
+        drawn = rng.choice(len(laws.weights), size=samples, p=laws.weights)
+        for start in range(0, len(matrix), rows):
+            laws = belief.push(matrix[start : start + rows])
+            yield laws.samples[:, drawn]
+        return
+    theta = parameter_draws(belief, samples, rng)
     for start in range(0, len(matrix), rows):
         yield inputs_at(belief, matrix[start : start + rows], theta)
 
 
 def point_inputs(belief: Belief, X: Any) -> Array:
     """Channel inputs at the most probable theta: `(n,)`, or `(n, k)` in R^k."""
-    matrix = as_matrix(X)
+    matrix = belief.matrix(X)
     if len(matrix) == 0:
         raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
     forms = belief.forms(matrix)

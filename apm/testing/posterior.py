@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from apm.posteriors import Posterior
+from apm.posteriors import CollapsedWeights, Posterior
 from channelcode._validation import Seed, as_generator
+from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
 from channelcode.testing.verdict import attempt, expect_refusal, fail
 
@@ -43,13 +45,15 @@ def check_posterior(
     rows = generator.standard_normal((12, 3)) if X is None else np.array(X, dtype=np.float64)
     count = posterior.num_labels if posterior.has_classes else len(rows)
     labels = np.arange(len(rows)) % count if y is None else np.array(y)
-    fitted = _check_update(posterior, rows, labels)
-    _check_laws(posterior, fitted, rows)
-    _check_learning(posterior, fitted, rows, labels)
-    if exact:
-        _check_order(posterior, fitted, rows, labels)
-    _check_state(fitted, rows, labels)
-    _check_refusals(posterior, fitted, rows, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapsedWeights)  # many labels at one x: that is so
+        fitted = _check_update(posterior, rows, labels)
+        _check_laws(posterior, fitted, rows)
+        _check_learning(posterior, fitted, rows, labels)
+        if exact:
+            _check_order(posterior, fitted, rows, labels)
+        _check_state(fitted, rows, labels)
+        _check_refusals(posterior, fitted, rows, labels)
 
 
 def _moments(posterior: Posterior, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +90,10 @@ def _check_update(posterior: Posterior, X: np.ndarray, y: np.ndarray) -> Posteri
     if not all(np.array_equal(a, b) for a, b in zip(_moments(again, X), before, strict=True)):
         fail(posterior, "must keep its own copy of X, and give the same answer for the same labels")
     for part in ("mean", "map", "design"):
-        array = getattr(fitted, part, None)
+        try:
+            array = getattr(fitted, part, None)
+        except InvalidArgument:  # a posterior by samples of l has no parameters to show
+            continue
         if isinstance(array, np.ndarray):
             with contextlib.suppress(ValueError):  # read-only, or a copy of its own
                 array[...] = 7.0

@@ -1,6 +1,7 @@
-"""Posteriors made of weighted parameter values, for encoders of any kind.
+"""Posteriors made of weighted samples, for encoders of any kind.
 
-`weighted` is what they share.
+`weighted` is what those with parameter values share; `inputs` are a user's samples of channel
+inputs alone; `reweighting` is what labels do to samples.
 """
 
 from apm.posteriors.samples.weighted import WeightedSamples

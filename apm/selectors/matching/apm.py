@@ -54,7 +54,9 @@ class Matching(PoolSelector):
 
     def prepared(self, belief: Belief, X: ArrayLike) -> Self:
         """This selector with B fixed by the initial pool X."""
-        return self if self.radius is not None else replace(self, radius=belief.radius(X))
+        if self.radius is not None or not belief.posterior.linear:
+            return self
+        return replace(self, radius=belief.radius(X))
 
     def budget(self, belief: Belief, X: ArrayLike, *, laws: Pool | None = None) -> float:
         """The power P of the target for candidates X (or their laws)."""

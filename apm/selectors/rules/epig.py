@@ -57,7 +57,7 @@ class EPIG(Selector):
         return SINGLE if large else self.resolution
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        matrix, generator = as_matrix(X), as_generator(rng)
+        matrix, generator = belief.matrix(X), as_generator(rng)
         belief = belief.sized(matrix)
         if self.targets is None:
             count = min(self.num_targets, len(matrix))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
@@ -82,7 +81,7 @@ def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
 
 
 def _softmax_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator) -> Array:
-    matrix = as_matrix(X)
+    matrix = belief.matrix(X)
     belief = belief.sized(matrix)
     theta = class_major(parameter_draws(belief, samples, rng))
     rows = max(1, PIECE // (len(theta) * samples))

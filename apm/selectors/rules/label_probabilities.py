@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import Selector
 from apm.selectors.class_draws import PIECE, class_major, class_probabilities
@@ -43,7 +42,7 @@ class LabelSelector(Selector):
             return belief.channel.prob(point_inputs(belief, X))
         if self.samples is None or gives_samples(belief, X):
             return belief.output_proba(X)
-        matrix, generator = as_matrix(X), as_generator(rng)
+        matrix, generator = belief.matrix(X), as_generator(rng)
         belief = belief.sized(matrix)
         if type(belief.channel) is Softmax:
             theta = class_major(parameter_draws(belief, self.samples, generator))

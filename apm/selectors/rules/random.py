@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import Selector
 from channelcode._validation import Array, Seed, as_generator
@@ -24,4 +23,4 @@ class Random(Selector):
     adapts = False
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
-        return as_generator(rng).random(len(as_matrix(X)))
+        return as_generator(rng).random(len(belief.matrix(X)))
