@@ -17,6 +17,7 @@ from apm.posteriors.covariances.structures import (
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
+from apm.posteriors.samples.draws import Draws
 from apm.posteriors.samples.inputs import Inputs
 from apm.posteriors.samples.reweighting import CollapsedWeights
 from apm.posteriors.thresholds import Thresholds
@@ -29,6 +30,7 @@ __all__ = [
     "Covariance",
     "DiagonalCovariance",
     "DiagonalHessian",
+    "Draws",
     "FullHessian",
     "Inputs",
     "KroneckerCovariance",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,25 +12,18 @@ from apm.posteriors.base import Posterior
 from apm.posteriors.input_projection import seen_part
 from apm.posteriors.samples.reweighting import (
     Pending,
+    Reweighted,
     effective_size,
-    impossible,
     label_log_likelihoods,
     log_masses,
-    normalised,
-    warn_if_collapsed,
+    restored,
+    reweighted,
+    stored,
 )
 from channelcode._validation import Array, finite_array, read_only
 from channelcode.channels import Channel, Logistic, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, Pool
-
-
-class Solution(NamedTuple):
-    """What the labels say of each sample: ln w_s, ln p(labels | sample s), ln p(labels)."""
-
-    log_weights: Array
-    log_likelihood: Array
-    log_evidence: float
 
 
 class Inputs(Posterior):
@@ -236,36 +229,21 @@ class Inputs(Posterior):
 
     # Inside ---------------------------------------------------------------------------------------
 
-    def _solve(self, start: Posterior | None, fresh: int) -> Solution:
-        design, codes, weights = self.design, self._codes, self._weights
-        held = start._solution if isinstance(start, Inputs) and fresh < len(design) else None
-        first = 0 if held is None else len(design) - fresh
-        inputs = self._l[self._places(design[first:])]
-        told = label_log_likelihoods(self._channel, inputs, codes[first:], weights[first:])
-        if held is not None:
-            told = held.log_likelihood + told
-        log_weights, evidence = normalised(self._log_prior + told)
-        if not np.isfinite(evidence):
-            raise impossible(self.classes_[codes[first:]].tolist())
-        if len(design):
-            warn_if_collapsed(self._log_prior if held is None else held.log_weights, log_weights)
-        self._set(_pending=())
-        return Solution(read_only(log_weights), read_only(told), evidence)
+    def _solve(self, start: Posterior | None, fresh: int) -> Reweighted:
+        def told(first: int) -> Array:
+            inputs = self._l[self._places(self.design[first:])]
+            codes, weights = self._codes[first:], self._weights[first:]
+            return label_log_likelihoods(self._channel, inputs, codes, weights)
+
+        self._set(_pending=())  # a label that came is no longer awaited
+        held = start._solution if isinstance(start, Inputs) else None
+        return reweighted(self, self._log_prior, held, fresh, told)
 
     def _solution_state(self) -> dict[str, np.ndarray]:
-        solved = self._solution
-        return {
-            "log_weights": solved.log_weights,
-            "log_likelihood": solved.log_likelihood,
-            "log_evidence": np.array(solved.log_evidence),
-        }
+        return stored(self._solution)
 
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Solution:
-        return Solution(
-            read_only(state["log_weights"]),
-            read_only(state["log_likelihood"]),
-            float(state["log_evidence"]),
-        )
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Reweighted:
+        return restored(state)
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"l": self._l, "prior_weights": self._prior_weights}

@@ -8,6 +8,7 @@ A posterior that is known by samples theta_s with weights w_s learns by reweight
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,9 +99,56 @@ def warn_if_collapsed(before: Array, after: Array) -> None:
         )
 
 
-def impossible(labels: Any) -> InvalidArgument:
-    """The error for labels that no sample can explain."""
-    return InvalidArgument("y", "must be possible under at least one sample", labels)
+class Reweighted(NamedTuple):
+    """What the labels say of each sample: ln w_s, ln p(labels | sample s), ln p(labels)."""
+
+    log_weights: Array
+    log_likelihood: Array
+    log_evidence: float
+
+
+def reweighted(
+    posterior: Any,
+    log_prior: Array,
+    held: Reweighted | None,
+    fresh: int,
+    told: Callable[[int], Array],
+) -> Reweighted:
+    """The weights after the labels that a posterior now holds.
+
+    `held` are those before the last `fresh` labels, or None; `told(first)` are the log-likelihoods
+    `(s,)` of the labels from `first` on. A set of labels that no sample can explain is refused.
+    """
+    count = posterior.num_observations
+    first = 0 if held is None or fresh >= count else count - fresh
+    likelihood = told(first)
+    if held is not None and first:
+        likelihood = held.log_likelihood + likelihood
+    log_weights, evidence = normalised(log_prior + likelihood)
+    if not np.isfinite(evidence):
+        labels = posterior.classes_[posterior.codes[first:]].tolist()
+        rule = "must be possible under at least one sample"
+        raise InvalidArgument("y", rule, labels[0] if len(labels) == 1 else labels)
+    if count:
+        warn_if_collapsed(
+            held.log_weights if held is not None and first else log_prior, log_weights
+        )
+    return Reweighted(read_only(log_weights), read_only(likelihood), evidence)
+
+
+def stored(solved: Reweighted) -> dict[str, np.ndarray]:
+    """The weights as plain arrays."""
+    return {
+        "log_weights": solved.log_weights,
+        "log_likelihood": solved.log_likelihood,
+        "log_evidence": np.array(solved.log_evidence),
+    }
+
+
+def restored(state: dict[str, np.ndarray]) -> Reweighted:
+    """The weights from what `stored` gave."""
+    logs, likelihood = read_only(state["log_weights"]), read_only(state["log_likelihood"])
+    return Reweighted(logs, likelihood, float(state["log_evidence"]))
 
 
 class Pending(NamedTuple):
