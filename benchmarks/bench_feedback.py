@@ -19,8 +19,8 @@ CROSSOVER = 0.11
 
 def array_seconds(messages: int, uses: int = 12) -> float:
     """Seconds a use of a posterior array: cumulate, cut at the median, multiply, normalise."""
-    law = np.full(messages, 1.0 / messages)
     started = process_time()
+    law = np.full(messages, 1.0 / messages)
     for _ in range(uses):
         cut = int(np.searchsorted(np.cumsum(law), 0.5))
         law[:cut] *= 1.0 - CROSSOVER
@@ -40,8 +40,8 @@ def scheme_seconds(bits: int, least: int = 600) -> float:
     for flips in noise:
         state = scheme.start(messages=2**bits)
         for flip in flips:
-            letter = scheme.letter(state, message)
-            state = scheme.update(state, letter ^ flip)
+            letter = scheme.encode(state, message)
+            state = scheme.update(state, int(letter) ^ flip)
     return (process_time() - started) / (runs * uses)
 
 

@@ -19,7 +19,7 @@ from channelcode.feedback.intervals import regions, zipper
 from channelcode.feedback.intervals.cells import NOTHING
 from channelcode.feedback.intervals.regions import Regions
 from channelcode.feedback.intervals.state import MatchingState, matching_state
-from channelcode.feedback.intervals.zipper import Zipper
+from channelcode.feedback.intervals.zipper import updated
 from channelcode.feedback.scheme import LetterScheme, impossible, message_count, message_index
 from channelcode.measures import DiscreteMeasure
 
@@ -115,10 +115,12 @@ class PosteriorMatching(LetterScheme):
             tuple((float(w), log2(w) if w > 0 else NOTHING) for w in column)
             for column in self.matrix.T
         )
-        self._rule = zipper.Rule(tuple(self.weights.tolist()), rows)
-        self._ends = tuple(np.cumsum(self.weights)[:-1].tolist())
-        self._outputs = range(self.matrix.shape[1])
+        self._likelihoods = rows
         self._two = len(self.weights) == 2 and not isinstance(cuts, Shifted)
+        if self._two:
+            self._rule = zipper.Rule.of(self.weights.tolist(), rows)
+        self._ends = tuple(np.cumsum(self.weights)[:-1].tolist())
+        self._last = self.matrix.shape[1]
 
     # The scheme -------------------------------------------------------------------------------
 
@@ -128,23 +130,26 @@ class PosteriorMatching(LetterScheme):
         exact = count is None or isinstance(self.cuts, Dithered)
         bits = START_BITS if exact else 0
         if self._two:
-            core: Zipper | Regions = zipper.begin(self._rule, count or 1, bits)
+            core: zipper.Parts | Regions = zipper.begin(self._rule, count or 1, bits)
         else:
             core = regions.begin(self._layout(0)[0], count or 1, bits)
         return matching_state(core, 0, count)
 
     def letter(self, state: MatchingState, message: Any) -> int:
-        core: Any = state._core
-        count: Any = state._messages
-        if self._two and core.bits == 0 and type(message) is int and 0 <= message < count:
-            left = core[0]  # the common case without ceremony
-            return 1 if left is None or message >= left[1] else 0
-        if state._messages is None:
+        parts: Any = state._parts
+        core, time, count = parts
+        if self._two and core[0] is not None and type(message) is int and not core[7]:
+            if 0 <= message < core[0][1]:  # the common case without ceremony
+                return 0
+            if 0 < message < count:
+                return 1
+        core = state._core
+        if count is None:
             lower, upper = _digits(message, core.bits)
         elif core.bits == 0:
-            lower = upper = message_index(message, state._messages)
+            lower = upper = message_index(message, count)
         else:
-            place = message_index(message, state._messages)
+            place = message_index(message, count)
             cuts = self.cuts
             inside = cuts.offset(place, core.bits) if isinstance(cuts, Dithered) else 0
             lower = upper = (place << core.bits) + inside
@@ -155,28 +160,28 @@ class PosteriorMatching(LetterScheme):
                 "one after this many uses; give a fractions.Fraction, or use start(messages=M)"
             )
             raise InvalidArgument("message", rule, message)
-        return piece if self._two else self._layout(state._time)[1][piece]
+        return piece if self._two else self._layout(time)[1][piece]
 
     def update(self, state: MatchingState, output: int) -> MatchingState:
-        core, time = state._core, state._time + 1
-        # the common case without ceremony
-        place = output if type(output) is int and output in self._outputs else self._output(output)
+        parts: Any = state._parts
+        core, time, count = parts
+        place = output if type(output) is int and 0 <= output < self._last else self._output(output)
         if self._two:
-            after: Zipper | Regions | None = zipper.updated(self._rule, core, place)  # type: ignore[arg-type]
+            after = updated(self._rule, core, place)
         else:
-            row = self._rule.rows[place]
-            likelihoods = [row[letter] for letter in self._layout(state._time)[1]]
-            after = regions.updated(core, likelihoods, self._layout(time)[0])  # type: ignore[arg-type]
+            row = self._likelihoods[place]
+            likelihoods = [row[letter] for letter in self._layout(time)[1]]
+            after = regions.updated(core, likelihoods, self._layout(time + 1)[0])
         if after is None:
             raise impossible(output)
-        return matching_state(after, time, state._messages)
+        return matching_state(after, time + 1, count)
 
     def induced(self, state: MatchingState) -> tuple[float, ...]:
         masses = state._core.masses
         if self._two:
             return masses
         law = [0.0] * len(self.weights)
-        for letter, mass in zip(self._layout(state._time)[1], masses, strict=True):
+        for letter, mass in zip(self._layout(state.time)[1], masses, strict=True):
             law[letter] += mass
         return tuple(law)
 

@@ -92,6 +92,7 @@ class LetterScheme(Scheme):
     def _begin(self, channel: Channel, letters: Array, weights: Array) -> None:
         self.channel = channel
         self.letters, self.weights = read_only(letters), read_only(weights)
+        self._values = self.letters.tolist() if self.letters.ndim == 1 else list(self.letters)
         self.matrix = read_only(channel.prob(letters))
         self.output = read_only(self.weights @ self.matrix)
         self._divergences = pointwise_divergence(self.matrix, self.output) / LOG_TWO
@@ -107,8 +108,7 @@ class LetterScheme(Scheme):
         """The law of the next letter given the outputs so far, `(m,)`."""
 
     def encode(self, state: Any, message: Any) -> Any:
-        value = self.letters[self.letter(state, message)]
-        return float(value) if self.letters.ndim == 1 else value
+        return self._values[self.letter(state, message)]
 
     def respond(self, letter: Any, rng: np.random.Generator, channel: Channel | None = None) -> Any:
         return int((self.channel if channel is None else channel).sample(letter, rng=rng))
@@ -154,6 +154,8 @@ def impossible(output: int) -> InvalidArgument:
 
 def message_count(messages: Any) -> int:
     """The number of messages, at least two."""
+    if type(messages) is int and messages >= 2:
+        return messages
     return integer("messages", messages, least=2)
 
 

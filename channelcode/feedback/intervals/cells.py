@@ -12,13 +12,12 @@ from math import frexp, ldexp
 from typing import Any, TypeAlias
 
 # Lower end, upper end, weight, its exponent, log2 density. Then, over this cell and all below it:
-# sum of the weights, its exponent, greatest density and the ends of the cell that has it. Below.
+# sum of the weights, its exponent, and the densest cell, None if it is this one. Below.
 Cell: TypeAlias = tuple[Any, ...]
-LOWER, UPPER, WEIGHT, EXPONENT, DENSITY = range(5)
-TOTAL, TOTAL_EXPONENT, PEAK, PEAK_LOWER, PEAK_UPPER, BELOW = range(5, 11)
+LOWER, UPPER, WEIGHT, EXPONENT, DENSITY, TOTAL, TOTAL_EXPONENT, PEAK, BELOW = range(9)
 
 NOTHING = float("-inf")  # the log2 density of an interval without mass
-_TINY, _HUGE = 2.0**-200, 2.0**200  # weights outside have their powers of two moved away
+TINY, HUGE = 2.0**-200, 2.0**200  # weights outside have their powers of two moved away
 
 
 # What the units of a stack are worth, `factor * 2**exponent`, and the log2 of it. Plain too.
@@ -29,7 +28,7 @@ UNIT: Scale = (1.0, 0, 0.0)
 def scaled(scale: Scale, factor: float, log: float) -> Scale:
     """The scale multiplied by `factor`, whose log2 is `log`."""
     product = scale[0] * factor
-    if _TINY < product < _HUGE:
+    if TINY < product < HUGE:
         return (product, scale[1], scale[2] + log)
     mantissa, shift = frexp(product)
     return (mantissa, scale[1] + shift, scale[2] + log)
@@ -39,16 +38,13 @@ def push(
     below: Cell | None, lower: int, upper: int, weight: float, exponent: int, density: float
 ) -> Cell:
     """A stack with one more cell on top; neighbours without mass become one."""
-    if not _TINY < weight < _HUGE:
+    if not TINY < weight < HUGE:
         if weight == 0.0:
             return _push_empty(below, lower, upper)
         weight, shift = frexp(weight)
         exponent += shift
     if below is None:
-        return (
-            lower, upper, weight, exponent, density,
-            weight, exponent, density, lower, upper, None,
-        )  # fmt: skip
+        return (lower, upper, weight, exponent, density, weight, exponent, None, None)
     total, place = below[5], below[6]
     if place == exponent:
         total += weight
@@ -56,21 +52,20 @@ def push(
         total += ldexp(weight, exponent - place)
     else:
         total, place = weight + ldexp(total, place - exponent), exponent
-    if below[7] > density:
-        return (
-            lower, upper, weight, exponent, density,
-            total, place, below[7], below[8], below[9], below,
-        )  # fmt: skip
-    return (lower, upper, weight, exponent, density, total, place, density, lower, upper, below)
+    peak = below[7] or below
+    if peak[4] > density:
+        return (lower, upper, weight, exponent, density, total, place, peak, below)
+    return (lower, upper, weight, exponent, density, total, place, None, below)
 
 
 def _push_empty(below: Cell | None, lower: int, upper: int) -> Cell:
     if below is None:
-        return (lower, upper, 0.0, 0, NOTHING, 0.0, 0, NOTHING, lower, upper, None)
+        return (lower, upper, 0.0, 0, NOTHING, 0.0, 0, None, None)
     if below[WEIGHT] == 0.0:
         lower, upper = min(lower, below[LOWER]), max(upper, below[UPPER])
         return _push_empty(below[BELOW], lower, upper)
-    return (lower, upper, 0.0, 0, NOTHING, *below[TOTAL:BELOW], below)
+    peak = below[PEAK] or below
+    return (lower, upper, 0.0, 0, NOTHING, below[TOTAL], below[TOTAL_EXPONENT], peak, below)
 
 
 def mass(stack: Cell | None, scale: Scale) -> float:

@@ -17,8 +17,6 @@ from channelcode.feedback.intervals.cells import (
     LOWER,
     NOTHING,
     PEAK,
-    PEAK_LOWER,
-    PEAK_UPPER,
     UPPER,
     mass,
     members,
@@ -26,7 +24,7 @@ from channelcode.feedback.intervals.cells import (
     top_mass,
 )
 from channelcode.feedback.intervals.regions import Region, Regions
-from channelcode.feedback.intervals.zipper import Zipper
+from channelcode.feedback.intervals.zipper import Parts, Zipper
 from channelcode.feedback.scheme import State
 from channelcode.measures.base import Immutable
 
@@ -50,18 +48,24 @@ class MatchingState(State, Immutable):
     A state may be updated more than once: each future starts from it anew.
     """
 
-    __slots__ = ("_core", "_messages", "_time")
-    _core: Zipper | Regions
-    _time: int
-    _messages: int | None
+    __slots__ = ("_parts",)
+    # in one slot, because one is filled for every use: core (a Zipper's fields, or Regions), time,
+    # messages
+    _parts: tuple[Parts | Regions, int, int | None]
 
     @property
     def time(self) -> int:
-        return self._time
+        return self._parts[1]
 
     @property
     def messages(self) -> int | None:
-        return self._messages
+        return self._parts[2]
+
+    @property
+    def _core(self) -> Zipper | Regions:
+        """The intervals, and where they are cut."""
+        core = self._parts[0]
+        return core if isinstance(core, Regions) else Zipper._make(core)
 
     @property
     def cuts(self) -> tuple[Any, ...]:
@@ -82,7 +86,7 @@ class MatchingState(State, Immutable):
     @property
     def best(self) -> Any:
         """The most probable message; for a continuous one the middle of the densest interval."""
-        if self._messages is None:
+        if self.messages is None:
             ends, place = self._densest()
             return Fraction(ends[place] + ends[place + 1], 2 * self._core.size)
         if self._core.bits == 0:
@@ -92,9 +96,9 @@ class MatchingState(State, Immutable):
     @property
     def probability(self) -> float:
         """The posterior probability of `best`; for a continuous message of its interval."""
-        if self._messages is not None and self._core.bits:
+        if self.messages is not None and self._core.bits:
             return max(cell[1] for cell in self._cells())
-        if self._messages is None:
+        if self.messages is None:
             return float(self.intervals.masses[self._densest()[1]])
         density, _, _ = self._peak()
         share = exp2(min(density - log2(self._core.size), 0.0))
@@ -103,7 +107,7 @@ class MatchingState(State, Immutable):
 
     @property
     def error_bound(self) -> float:
-        if self._messages is None:
+        if self.messages is None:
             rule = "needs finitely many messages: start(messages=M)"
             raise InvalidArgument("error_bound", rule, "a continuous message")
         if self._core.bits:
@@ -136,12 +140,12 @@ class MatchingState(State, Immutable):
 
         The latter is 0 before the first use and falls by I(p, W) per use on average.
         """
-        if self._messages is not None and self._core.bits:
+        if self.messages is not None and self._core.bits:
             return -sum(
                 count * weight * log2(weight) for _, weight, count in self._cells() if weight > 0
             )
         _, masses, densities = self._steps()
-        size = 0.0 if self._messages is None else log2(self._messages)
+        size = 0.0 if self.messages is None else log2(self.messages)
         return sum(m * (size - d) for m, d in zip(masses, densities, strict=True) if m > 0)
 
     def quantile(self, u: float) -> Any:
@@ -162,7 +166,7 @@ class MatchingState(State, Immutable):
                 below += weight
         share = Fraction(min(max((level - below) / masses[last], 0.0), 1.0))
         point = ends[last] + share * (ends[last + 1] - ends[last])
-        if self._messages is None:
+        if self.messages is None:
             return float(point / self._core.size)
         # the message whose cell ends at the point or contains it
         place = -(-point.numerator // point.denominator) - 1
@@ -172,7 +176,7 @@ class MatchingState(State, Immutable):
 
     def _place(self, end: int) -> Any:
         """A place of the axis in messages, or in [0, 1] for a continuous message."""
-        if self._messages is None:
+        if self.messages is None:
             return Fraction(end, self._core.size)
         return end if self._core.bits == 0 else Fraction(end, 1 << self._core.bits)
 
@@ -202,8 +206,10 @@ class MatchingState(State, Immutable):
         """log2 density, lower and upper end of the densest interval."""
         best = (NOTHING, 0, self._core.size)
         for stack, scale, _ in self._core.stacks():
-            if stack is not None and stack[PEAK] + scale[2] > best[0]:
-                best = (stack[PEAK] + scale[2], stack[PEAK_LOWER], stack[PEAK_UPPER])
+            if stack is not None:
+                densest = stack[PEAK] or stack
+                if densest[DENSITY] + scale[2] > best[0]:
+                    best = (densest[DENSITY] + scale[2], densest[LOWER], densest[UPPER])
         return best[0] - self._core.log_chance, best[1], best[2]
 
     def _cells(self) -> list[tuple[int, float, int]]:
@@ -228,11 +234,11 @@ class MatchingState(State, Immutable):
 
     def __reduce__(self) -> Any:
         """Stacks are nested as deep as they are long: they go to a pickle as flat lists."""
-        return _restored, (_flat(self._core), self._time, self._messages)
+        return _restored, (_flat(self._core), self.time, self.messages)
 
     def __repr__(self) -> str:
-        kind = "continuous" if self._messages is None else f"2^{log2(self._messages):g} messages"
-        return f"{type(self).__name__}({kind}, time={self._time})"
+        kind = "continuous" if self.messages is None else f"2^{log2(self.messages):g} messages"
+        return f"{type(self).__name__}({kind}, time={self.time})"
 
 
 def _same(first: float, second: float) -> bool:
@@ -266,15 +272,11 @@ def _restored(flat: tuple[Any, ...], time: int, messages: int | None) -> Matchin
 
 
 _fresh = object.__new__
-_set_core = MatchingState._core.__set__  # type: ignore[attr-defined]
-_set_time = MatchingState._time.__set__  # type: ignore[attr-defined]
-_set_messages = MatchingState._messages.__set__  # type: ignore[attr-defined]
+_fill = MatchingState._parts.__set__  # type: ignore[attr-defined]
 
 
-def matching_state(core: Zipper | Regions, time: int, messages: int | None) -> MatchingState:
+def matching_state(core: Parts | Regions, time: int, messages: int | None) -> MatchingState:
     """A state from its parts, without ceremony: one is made for every use."""
     state = _fresh(MatchingState)
-    _set_core(state, core)
-    _set_time(state, time)
-    _set_messages(state, messages)
+    _fill(state, (core, time, messages))
     return state

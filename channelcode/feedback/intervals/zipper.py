@@ -6,13 +6,16 @@ again. Only the intervals it passes are touched, however many there are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ldexp, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from channelcode.feedback.intervals.cells import (
     BELOW,
+    HUGE,
     LOWER,
     NOTHING,
+    TINY,
     UNIT,
     UPPER,
     WEIGHT,
@@ -36,16 +39,29 @@ FINE = 1 << 62
 # leaves the other letters more.
 DULL = 1 / 32
 
-_make = tuple.__new__
+# The likelihoods of an output that says nothing.
+SILENT = (1.0, 0.0, 1.0, 0.0)
+
+# The fields of a `Zipper` without the name: one is made for every use.
+Parts: TypeAlias = tuple[Any, ...]
 
 
 class Rule(NamedTuple):
-    """What an update needs of the scheme: the input law, and for each output the pairs
-    `(W(y|x), log2 W(y|x))` of the letters.
+    """What an update needs of the scheme: the input law (p_0, p_1), the rounding that a cut may
+    be off by, and for each output W(y|0), log2 W(y|0), W(y|1), log2 W(y|1); `SILENT` comes last.
     """
 
-    weights: tuple[float, ...]
-    rows: tuple[tuple[tuple[float, float], ...], ...]
+    first: float
+    second: float
+    slack: float
+    rows: tuple[tuple[float, float, float, float], ...]
+
+    @classmethod
+    def of(cls, weights: Sequence[float], pairs: Sequence[Sequence[tuple[float, float]]]) -> Rule:
+        """The rule of an input law and of the pairs `(W(y|x), log2 W(y|x))` of every output."""
+        first, second = weights
+        rows = ((*left, *right) for left, right in pairs)
+        return cls(first, second, SLACK * first * second, (*rows, SILENT))
 
 
 class Zipper(NamedTuple):
@@ -80,77 +96,62 @@ class Zipper(NamedTuple):
         return (self.left, self.left_scale, True), (self.right, self.right_scale, False)
 
 
-def begin(rule: Rule, messages: int, bits: int) -> Zipper:
+def begin(rule: Rule, messages: int, bits: int) -> Parts:
     """The uniform law on `messages` cells of equal length, cut for the first use."""
     size = messages << bits
-    whole = push(None, 0, size, 1.0, 0, 0.0)
-    return _settled(rule, None, UNIT, 0.0, whole, UNIT, 1.0, size, bits, 0.0)
+    uncut = None, UNIT, 0.0, push(None, 0, size, 1.0, 0, 0.0), UNIT, 1.0, size, bits, 0.0
+    return updated(rule, uncut, -1) or uncut
 
 
-def updated(rule: Rule, zipper: Zipper, output: int) -> Zipper | None:
-    """The posterior after an output, cut anew; None if the output has probability zero."""
+def updated(rule: Rule, zipper: Parts, output: int) -> Parts | None:
+    """The posterior after an output, cut anew where the left mass is p_0.
+
+    None if the output has probability zero.
+    """
     left, left_scale, left_mass, right, right_scale, right_mass, size, bits, log_chance = zipper
-    (low, low_log), (high, high_log) = rule.rows[output]
-    chance = left_mass * low + right_mass * high
+    low, high, slack, rows = rule
+    left_chance, left_log, right_chance, right_log = rows[output]
+    chance = left_mass * left_chance + right_mass * right_chance
     if not chance > 0.0:
         return None
     # the masses change by the same factor as the scales: no sum has to be read again
-    if low > 0.0:
-        left_scale = scaled(left_scale, low / chance, low_log)
-        left_mass *= low / chance
+    if left_chance > 0.0:
+        factor = left_chance / chance
+        left_mass *= factor
+        scale, shift, log = left_scale
+        if TINY < (scale := scale * factor) < HUGE:
+            left_scale = (scale, shift, log + left_log)
+        else:
+            left_scale = scaled(left_scale, factor, left_log)
     elif left is not None:
         left, left_scale, left_mass = push(None, 0, left[UPPER], 0.0, 0, NOTHING), UNIT, 0.0
-    if high > 0.0:
-        right_scale = scaled(right_scale, high / chance, high_log)
-        right_mass *= high / chance
+    if right_chance > 0.0:
+        factor = right_chance / chance
+        right_mass *= factor
+        scale, shift, log = right_scale
+        if TINY < (scale := scale * factor) < HUGE:
+            right_scale = (scale, shift, log + right_log)
+        else:
+            right_scale = scaled(right_scale, factor, right_log)
     elif right is not None:
         right = push(None, right[LOWER], size, 0.0, 0, NOTHING)
         right_scale, right_mass = UNIT, 0.0
-    return _settled(
-        rule, left, left_scale, left_mass, right, right_scale, right_mass,
-        size, bits, log_chance + log2(chance),
-    )  # fmt: skip
-
-
-def _settled(
-    rule: Rule,
-    left: Cell | None,
-    left_scale: Scale,
-    left_mass: float,
-    right: Cell | None,
-    right_scale: Scale,
-    right_mass: float,
-    size: int,
-    bits: int,
-    log_chance: float,
-) -> Zipper:
-    """The zipper with its cut where the left mass is p_0."""
-    low, high = rule.weights
     gap = low * right_mass - high * left_mass
-    slack = SLACK * low * high
     if gap > slack or gap < -slack:
         while True:
             if gap > 0.0:
                 right, left, fine = _walk(
-                    right, right_scale, left, left_scale, gap, low, high, True, bits
+                    right, right_scale, left, left_scale, gap, low, high, slack, True, bits
                 )
             else:
                 left, right, fine = _walk(
-                    left, left_scale, right, right_scale, -gap, high, low, False, bits
+                    left, left_scale, right, right_scale, -gap, high, low, slack, False, bits
                 )
             if fine:
                 break
             left, right = refined(left, bits), refined(right, bits)
             size, bits = size << bits, 2 * bits
-        left_mass = right_mass = 0.0
-        if left is not None:
-            shift = left[6] + left_scale[1]
-            left_mass = left[5] * left_scale[0]
-            left_mass = ldexp(left_mass, shift) if shift else left_mass
-        if right is not None:
-            shift = right[6] + right_scale[1]
-            right_mass = right[5] * right_scale[0]
-            right_mass = ldexp(right_mass, shift) if shift else right_mass
+        left_mass, right_mass = mass(left, left_scale), mass(right, right_scale)
     if bits == 0:
         if left_mass < DULL:
             giving, taking = _one(right, right_scale, left, left_scale, True)
@@ -162,10 +163,10 @@ def _settled(
             if (remains := mass(giving, left_scale)) > right_mass:
                 left, left_mass = giving, remains
                 right, right_mass = taking, mass(taking, right_scale)
-    return _make(
-        Zipper,
-        (left, left_scale, left_mass, right, right_scale, right_mass, size, bits, log_chance),
-    )
+    return (
+        left, left_scale, left_mass, right, right_scale, right_mass,
+        size, bits, log_chance + log2(chance),
+    )  # fmt: skip
 
 
 def _walk(
@@ -176,6 +177,7 @@ def _walk(
     need: float,
     share: float,
     other: float,
+    slack: float,
     forward: bool,
     bits: int,
 ) -> tuple[Cell | None, Cell | None, bool]:
@@ -183,34 +185,34 @@ def _walk(
 
     `share` of the whole is to lie in the target, `other` in the source.
     """
-    slack = SLACK * share * other
+    factor, place, log = source_scale
     while source is not None and need > slack:
-        shift = source[3] + source_scale[1]
-        available = source[2] * source_scale[0]
-        if shift:
-            available = ldexp(available, shift)
+        lower, upper, weight, exponent, density, _, _, _, below = source
+        available = weight * factor
+        if exponent + place:
+            available = ldexp(available, exponent + place)
         if need < available - slack:
-            lower, upper, weight = source[0], source[1], source[2]
             count = upper - lower
             if bits and count < FINE:
                 return source, target, False
             taken, share_taken, share_left = part(count, need / available)
             if taken == 0:
                 break
-            if taken < count:
-                # units of the target, for the part that goes there
-                units = weight * share_taken * (source_scale[0] / target_scale[0])
-                place = source[3] + source_scale[1] - target_scale[1]
-                dense = source[4] + (source_scale[2] - target_scale[2])
-                below, rest = source[10], weight * share_left
-                if forward:
-                    lower += taken
-                    first = push(target, source[0], lower, units, place, dense)
-                else:
-                    upper -= taken
-                    first = push(target, upper, source[1], units, place, dense)
-                return push(below, lower, upper, rest, source[3], source[4]), first, True
-            return source[BELOW], moved(source, source_scale, target, target_scale), True
+            if taken == count:
+                return below, moved(source, source_scale, target, target_scale), True
+            # units of the target, for the part that goes there
+            weight_taken = weight * share_taken * (factor / target_scale[0])
+            if forward:
+                target = push(
+                    target, lower, lower := lower + taken, weight_taken,
+                    exponent + place - target_scale[1], density + (log - target_scale[2]),
+                )  # fmt: skip
+            else:
+                target = push(
+                    target, upper := upper - taken, upper + taken, weight_taken,
+                    exponent + place - target_scale[1], density + (log - target_scale[2]),
+                )  # fmt: skip
+            return push(below, lower, upper, weight * share_left, exponent, density), target, True
         target = moved(source, source_scale, target, target_scale)
         source = source[BELOW]
         need = share * mass(source, source_scale) - other * mass(target, target_scale)

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channelcode.feedback.intervals.cells import (
+    BELOW,
     NOTHING,
-    PEAK_LOWER,
+    PEAK,
     UNIT,
     mass,
     members,
@@ -42,7 +43,8 @@ def test_stacks_know_their_mass_and_their_peak():
     stack = push(stack, 5, 9, 0.125, 0, 2.0)
     assert mass(stack, UNIT) == 0.875
     assert top_mass(stack, UNIT) == 0.125
-    assert stack[PEAK_LOWER] == 4
+    assert stack[PEAK][:2] == (4, 5)
+    assert stack[BELOW][PEAK] is None  # it is the densest itself
     assert [cell[0] for cell in members(stack)] == [5, 4, 0]
     assert mass(None, UNIT) == 0.0
 
