@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
+from math import ceil, isfinite, log10, ulp
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,9 +33,14 @@ def bisect_command(
 
     with told():
         cells = _cells(low, high, width)
-        scheme = Horstein(noise)
+        if not 0 < noise < 0.5:
+            rule = "must lie between 0 and 1/2; if no answer is ever wrong, say 1e-6"
+            raise InvalidArgument("noise", rule, noise)
         if not 0 < error < 1:
             raise InvalidArgument("error", "must lie between 0 and 1", error)
+        if questions is not None and questions < 0:
+            raise InvalidArgument("questions", "must be non-negative", questions)
+        scheme = Horstein(noise)
         answers = _read(file, _settings(low, high, width, noise))
         states = [scheme.start(messages=cells)]
         for answer in answers:
@@ -45,7 +50,7 @@ def bisect_command(
             out.print(f"going on after {len(answers)} answers")
         while states[-1].error_bound > error and (questions is None or asked < questions):
             query = low + (high - low) * (states[-1].cuts[0] / cells)
-            reply = _ask(f"{len(answers) + 1}. is it above {query:.9g}?")
+            reply = _ask(f"{len(answers) + 1}. is it above {_shown(query, low, high, cells)}?")
             if reply is None:
                 break
             if reply == "u":
@@ -69,10 +74,21 @@ def _cells(low: float, high: float, width: float) -> int:
         raise InvalidArgument("high", "must be above low", high)
     if not 0 < width < high - low:
         raise InvalidArgument("width", "must be positive and below high - low", width)
-    cells = -int(-(high - low) / width // 1)
-    if cells > MOST_CELLS:
+    steps = (high - low) / width
+    if not steps <= MOST_CELLS:
         raise InvalidArgument("width", f"must leave at most {MOST_CELLS} steps", width)
-    return max(cells, 2)
+    cells = max(ceil(steps), 2)
+    if (high - low) / cells < 4 * ulp(max(abs(low), abs(high))):
+        rule = "must be wider than the digits of low and high: subtract what they have in common"
+        raise InvalidArgument("width", rule, width)
+    return cells
+
+
+def _shown(value: float, low: float, high: float, cells: int) -> str:
+    """A number with the digits that tell neighbouring steps apart, and two more."""
+    largest = max(abs(low), abs(high))
+    digits = ceil(log10(largest / ((high - low) / cells))) + 2
+    return f"{value:.{min(max(digits, 3), 17)}g}"
 
 
 def _ask(question: str) -> Any:
@@ -117,9 +133,13 @@ def _write(path: Path, settings: dict[str, float], answers: list[int]) -> None:
 def _show(state: Any, low: float, high: float, cells: int, error: float, count: int) -> None:
     out, step = console(), (high - low) / cells
     start = low + step * state.best
-    out.print(f"the threshold lies in [{start:.9g}, {start + step:.9g}]")
+
+    def shown(value: float) -> str:
+        return _shown(value, low, high, cells)
+
+    out.print(f"the threshold lies in [{shown(start)}, {shown(start + step)}]")
     out.print(f"            wrong with probability {state.error_bound:.3g} after {count} answers")
     first, last = (low + step * (state.quantile(u) + side) for u, side in ((0.025, 0), (0.975, 1)))
-    out.print(f"95 %        [{first:.9g}, {last:.9g}]")
+    out.print(f"95 %        [{shown(first)}, {shown(last)}]")
     if state.error_bound > error:
         out.print(f"not settled: the error is above {error:g}; go on with the same --file")

@@ -11,6 +11,7 @@ from apm.cli.channel import CHANNELS, parse_channel
 from apm.cli.console import console, picture_path, saved, told
 from channelcode.errors import InvalidArgument
 
+MOST_BITS = 100_000
 NAMES = ", ".join(form for form, _ in CHANNELS.values())
 
 
@@ -42,11 +43,14 @@ def transmit_command(
     with told():
         if plot is not None:
             plot = picture_path(plot)
-        if bits < 1:
-            raise InvalidArgument("bits", "must be at least 1", bits)
+        if not 1 <= bits <= MOST_BITS:
+            raise InvalidArgument("bits", f"must be from 1 to {MOST_BITS}", bits)
         if seed is not None and seed < 0:
             raise InvalidArgument("seed", "must be non-negative", seed)
         law = parse_channel(channel)
+        if power is None and law.inputs is None:
+            rule = "must be given: the input of this channel is continuous"
+            raise InvalidArgument("power", rule, power)
         limit = None if power is None else Power(power)
         scheme = PosteriorMatching(law, limit, cuts=Shifted() if shifted else Rounded())
         rng = np.random.default_rng(seed)
@@ -57,23 +61,26 @@ def transmit_command(
             stop = stop | Uses(uses)
         run = transmit(scheme, sent, messages=2**bits, stop=stop, rng=rng)
         limits = bounds(scheme, 2**bits, stop=Confidence(error))
-        _show(scheme, run, limits, bits, sent)
+        _show(scheme, run, limits, bits, error)
         if plot is not None:
             from channelcode.plot import waterfall
 
             saved(waterfall(run), plot)
 
 
-def _show(scheme: Any, run: Any, limits: Any, bits: int, sent: int) -> None:
+def _show(scheme: Any, run: Any, limits: Any, bits: int, error: float) -> None:
     out = console()
     best = scheme.capacity
     out.print(f"[bold]{scheme!r}[/bold]", markup=True)
     out.print(f"capacity    {best.bits:.9g} bits a use, proved to {best.gap:.2g}")
-    out.print(f"sent        {hex(sent)} (one of 2^{bits})")
-    verdict = "right" if run.correct else "WRONG"
+    out.print(f"sent        {hex(run.message)} (one of 2^{bits})")
+    known = run.error_bound <= error
+    verdict = "right" if run.correct else "WRONG" if known else "not known yet"
     out.print(f"decoded     {hex(run.decoded)}: {verdict}")
     out.print(f"uses        {run.uses}; no code can take fewer than {limits.fano:.1f} on average")
-    if run.uses:
+    if not known:
+        out.print("rate        none yet: it stopped before the message was known")
+    elif run.uses:
         share = run.rate_bits / best.bits if best.bits > 0 else float("nan")
         out.print(f"rate        {run.rate_bits:.6g} bits a use, {share:.1%} of the capacity")
     out.print(f"error       at most {run.error_bound:.3g}, the posterior says")

@@ -76,7 +76,7 @@ class BurnashevZigangirov(LetterScheme):
     """Ask at an end of the median bin, drawn so that the mean imbalance vanishes; update gently.
 
     The update uses `alpha` above the crossover; whatever the noise is, as long as it never exceeds
-    `crossover`, after n questions (Burnashev and Zigangirov; Castro and Nowak, 2008)
+    `crossover`, after n questions (Burnashev and Zigangirov; proof in docs/feedback.md)
 
         P(wrong bin) <= (bins - 1) { (1 - e) / (2 (1 - alpha)) + e / (2 alpha) }^n,
 

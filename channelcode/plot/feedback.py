@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from channelcode.measures import DiscreteMeasure
 
 _COLUMNS = 900
+_ROWS, _DIGITS = 500, 256  # at most, in a picture
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 3)), (0, (2, 2)), (0, (7, 2, 1, 2)))
 _FLOOR = -20.0  # log2 densities below this share of the picture's top are drawn as this
 
@@ -37,32 +42,46 @@ def waterfall(run: Transcript, *, zoom: bool = False) -> Figure:
     """The posterior of a message as it sharpens: time runs down, the message axis across.
 
     Shade is log2 of the posterior density, dots are the cuts of each use, the line is the true
-    message. With `zoom=True` each row is drawn around the truth, at the scale of 2^-information.
+    message. Beside it, where a line soon hides all, the same posterior by binary digits: the mass
+    of the messages that agree with the true one in exactly so many leading digits, with the line
+    n I. With `zoom=True` each row is drawn around the truth instead, at the scale of
+    2^-information.
     """
     first = next(run.states())
     if not isinstance(first, MatchingState):
         raise InvalidArgument("run", "must be of posterior matching, such as Horstein", run)
     truth = _position(run.message, run.messages)
-    picture, cuts = [], []
+    picture, digits, cuts = [], [], []
+    depths = _depths(run)
+    every = -(-(run.uses + 1) // _ROWS)
     for time, state in enumerate(run.states()):
-        ends, _ = state.intervals
+        if time < run.uses:
+            cuts += [(_position(cut, run.messages), time) for cut in state.cuts]
+        if time % every:
+            continue
+        ends, masses = state.intervals
         places = np.array([_position(end, run.messages) for end in ends])
         grid = (np.arange(_COLUMNS) + 0.5) / _COLUMNS
         if zoom:
             width = 2.0 ** (2.0 - run.scheme.information_bits * time)
             grid = truth + (grid - 0.5) * min(width, 1.0)
+        else:
+            digits.append(_agreement(ends, masses, run.message, run.messages, depths))
         inside = np.clip(np.searchsorted(places, grid, side="right") - 1, 0, len(places) - 2)
         row = state.log_densities[inside]
         if zoom:
             row = row - run.scheme.information_bits * time
         picture.append(np.where((grid >= 0) & (grid < 1), row, np.nan))
-        if time < run.uses:
-            cuts += [(_position(cut, run.messages), time) for cut in state.cuts]
     values = np.array(picture)
     top = float(np.nanmax(values))
     values = np.maximum(values, max(_FLOOR, -top - 8.0))
-    figure, axes = new_figure(figsize=(7.0, 5.5))
-    box = (-0.5, 0.5, run.uses + 0.5, -0.5) if zoom else (0.0, 1.0, run.uses + 0.5, -0.5)
+    last = len(picture) * every - 0.5
+    if zoom:
+        figure, axes = new_figure(figsize=(7.0, 5.5))
+    else:
+        figure, (axes, beside) = new_figure(1, 2, figsize=(11.0, 5.5), sharey=True)
+        _draw_digits(beside, np.array(digits), depths, last, run)
+    box = (-0.5, 0.5, last, -0.5) if zoom else (0.0, 1.0, last, -0.5)
     shade = axes.imshow(values, extent=box, aspect="auto", cmap="viridis", interpolation="nearest")
     label = "log2 of the posterior density" + (" less n I" if zoom else "")
     figure.colorbar(shade, ax=axes, label=label)
@@ -75,12 +94,62 @@ def waterfall(run: Transcript, *, zoom: bool = False) -> Figure:
         x, y = np.array(cuts).T if cuts else (np.zeros(0), np.zeros(0))
         axes.plot(x, y, ".", color=ORANGE, markersize=4, label="cuts")
         axes.plot([], [], color="white", linestyle="--", linewidth=0.8, label="true message")
-        legend = axes.legend(loc="lower left", fontsize=8, facecolor="#444444")
-        for text in legend.get_texts():
-            text.set_color("white")
+        _dark_legend(axes, "lower left")
         axes.set_xlabel("message")
     axes.set_ylabel("uses of the channel")
     return figure
+
+
+def _draw_digits(axes: Any, values: Any, depths: list[int], last: float, run: Transcript) -> None:
+    """The mass by leading digits, and where n I bits would be."""
+    box = (0.0, float(depths[-1]), last, -0.5)
+    axes.imshow(values, extent=box, aspect="auto", cmap="viridis", interpolation="nearest",
+                vmin=0.0, vmax=1.0)  # fmt: skip
+    uses = np.arange(run.uses + 1)
+    line = uses * run.scheme.information_bits
+    axes.plot(line, uses, color=ORANGE, linewidth=1.2, label="n I")
+    axes.set_xlim(0.0, float(depths[-1]))
+    axes.set_xlabel("leading binary digits that agree with the true message")
+    _dark_legend(axes, "lower left")
+
+
+def _dark_legend(axes: Any, place: str) -> None:
+    legend = axes.legend(loc=place, fontsize=8, facecolor="#444444")
+    for text in legend.get_texts():
+        text.set_color("white")
+
+
+def _depths(run: Transcript) -> list[int]:
+    """Numbers of leading digits, from none to all that the message has, at most `_DIGITS`."""
+    if run.messages is None:
+        most = max(8, int(run.uses * run.scheme.information_bits) + 8)
+    else:
+        most = (run.messages - 1).bit_length()
+    return sorted({round(depth) for depth in np.linspace(0, most, min(most, _DIGITS) + 1)})
+
+
+def _agreement(
+    ends: Sequence[Any], masses: Any, message: Any, messages: int | None, depths: Sequence[int]
+) -> list[float]:
+    """The posterior mass of what agrees with the message in depths[j] to depths[j + 1] - 1 leading
+    digits of its place on the axis; the last takes what agrees in all.
+    """
+    size: Any = 1 if messages is None else messages
+    below = np.concatenate(([0.0], np.cumsum(masses)))
+
+    def reached(place: Any) -> float:
+        at = min(bisect_right(ends, place), len(ends) - 1) - 1
+        width = ends[at + 1] - ends[at]
+        return float(below[at] + masses[at] * float(Fraction(place - ends[at]) / Fraction(width)))
+
+    within = []
+    for depth in depths:
+        cell = int((Fraction(message) * 2**depth) // size)
+        low, high = (Fraction(size * (cell + side), 2**depth) for side in (0, 1))
+        if messages is not None:
+            low, high = ceil(low), ceil(high)
+        within.append(reached(high) - reached(low))
+    return [*(one - other for one, other in pairwise(within)), within[-1]][-len(depths) :]
 
 
 def information(run: Transcript) -> Figure:

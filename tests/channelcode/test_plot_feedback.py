@@ -31,8 +31,24 @@ def test_waterfall():
     assert image.shape[0] == 21
     assert np.nanmax(image) == pytest.approx(list(run.states())[-1].log_densities.max(), abs=4)
     assert len(waterfall(run, zoom=True).axes) == 2
+    # the other panel: masses by digits that agree with the message; each row is a law
+    digits = np.ma.filled(waterfall(run).axes[1].images[0].get_array(), np.nan)
+    assert digits.shape == (21, 11)
+    np.testing.assert_allclose(digits.sum(axis=1), 1.0)
+    np.testing.assert_allclose(digits[0], [*2.0 ** -np.arange(1.0, 11.0), 2.0**-10])
+    last = list(run.states())[-1]
+    place = np.searchsorted(last.intervals.ends, 300, side="right") - 1
+    assert digits[-1, -1] == pytest.approx(2.0 ** (last.log_densities[place] - 10))
     with pytest.raises(InvalidArgument, match="posterior matching"):
         waterfall(transmit(OrderedPartition(0.1), 3, messages=8, stop=Uses(4), rng=0))
+
+
+def test_waterfall_of_every_kind_of_message():
+    for message, messages, uses in ((0.3, None, 12), (1, 3, 12), (2**299 + 5, 2**300, 600)):
+        run = transmit(Horstein(0.1), message, messages=messages, stop=Uses(uses), rng=0)
+        image = np.ma.filled(waterfall(run).axes[1].images[0].get_array(), np.nan)
+        np.testing.assert_allclose(image.sum(axis=1), 1.0)
+        assert len(image) <= 500  # long runs are thinned out
 
 
 def test_information():

@@ -142,7 +142,7 @@ def _two_phase(e: float, messages: int, error: float) -> float:
     """E tau of SED is at most (log(M-1) + C2)/C + N C2/C1 + F (2 C2/C - C2/C1).
 
     N = ceil(log((1-error)/error)/C2) steps up once the true message leads, F = r(1-r^N)/(1-r) the
-    mean number of times it falls behind again (theory of feedback, section 6).
+    mean number of times it falls behind again; the proof is in docs/feedback.md.
     """
     c = 1 + e * log2(e) + (1 - e) * log2(1 - e)
     c2 = log2((1 - e) / e)

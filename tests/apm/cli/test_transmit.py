@@ -28,13 +28,19 @@ def test_transmit(tmp_path):
 
 
 def test_transmit_says_what_is_wrong():
-    assert "constraint must limit" in run("transmit", "--channel", "logistic", code=2)
+    assert "power must be given" in run("transmit", "--channel", "logistic", code=2)
     assert "message must be one of" in run(
         "transmit", "--channel", "bsc:0.1", "--bits", "4", "--message", "16", code=2
     )
     assert "bits must be" in run("transmit", "--channel", "bsc:0.1", "--bits", "0", code=2)
     said = run("transmit", "--channel", "z:0.5", "--bits", "8", "--seed", "1", "--uses", "5")
     assert "uses        5;" in said
+    # eight bits in five uses would be five times the capacity: nothing was decoded
+    assert "not known yet" in said
+    assert "none yet" in said
+    assert "% of the capacity" not in said
+    too_many = run("transmit", "--channel", "bsc:0.1", "--bits", "1000000000000", code=2)
+    assert "bits must be from 1" in too_many
 
 
 def test_bisect_finds_a_threshold_and_goes_on(tmp_path):
@@ -61,7 +67,16 @@ def test_bisect_finds_a_threshold_and_goes_on(tmp_path):
 def test_bisect_says_what_is_wrong(tmp_path):
     base = ("bisect", "--low", "0", "--high", "16")
     assert "width must be" in run(*base, "--width", "0", code=2)
-    assert "crossover must lie" in run(*base, "--width", "1", "--noise", "0.6", code=2)
+    for noise in ("0.6", "0", "nan"):
+        assert "noise must lie" in run(*base, "--width", "1", "--noise", noise, code=2)
+    assert "questions must be" in run(*base, "--width", "1", "--questions", "-1", code=2)
+    # steps beyond counting, and steps below the digits of the ends
+    for low, high, width in (("0", "1e300", "1e-300"), ("-1e308", "1e308", "1"),
+                             ("0", "1", "1e-9")):  # fmt: skip
+        said = run("bisect", f"--low={low}", "--high", high, "--width", width, code=2)
+        assert "width must leave at most" in said
+    far = ("bisect", "--low", "1e18", "--high", "1000000000000010000")
+    assert "wider than the digits" in run(*far, "--width", "1", code=2)
     assert "high must be above" in run(
         "bisect", "--low", "3", "--high", "1", "--width", "1", code=2
     )
@@ -69,3 +84,10 @@ def test_bisect_says_what_is_wrong(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("[]")
     assert "must be of apm bisect" in run(*base, "--width", "1", "--file", str(bad), code=2)
+
+
+def test_bisect_shows_the_digits_that_matter():
+    """Nine digits were the same for every question here."""
+    said = run("bisect", "--low", "1e9", "--high", "1000000001", "--width", "0.001", given="y\ny\n")
+    assert "is it above 1000000000.5?" in said
+    assert "is it above 1000000000.722?" in said

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from channelcode import InvalidArgument
 from channelcode.feedback import BurnashevZigangirov, Confidence, Uses, transmit
@@ -103,3 +105,24 @@ def test_bad_arguments():
         scheme.start(messages=9)
     with pytest.raises(InvalidArgument, match="uses must be smaller"):
         scheme.error_probability(30, most=1000)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 12), st.floats(0.01, 0.49), st.floats(0, 1))
+@settings(max_examples=60)
+def test_the_step_of_the_proof(seed, bins, crossover, place):
+    """E (1 - a)/a of the true bin shrinks by the bound's factor, whatever the law and noise."""
+    rng = np.random.default_rng(seed)
+    law = rng.dirichlet(np.full(bins, 10.0 ** rng.uniform(-1, 1)))
+    law = np.maximum(law, 1e-6) / np.maximum(law, 1e-6).sum()
+    scheme = BurnashevZigangirov(crossover, bins, alpha=crossover + place * (0.499 - crossover))
+    factor = scheme.error_bound(1) / scheme.error_bound(0)
+    noise = crossover * rng.uniform(0, 1)  # unknown, and never above the crossover
+    for message in range(bins):
+        odds = 0.0
+        for query, chance in scheme.choices(law):
+            right = 0 if message < query else 1
+            for output, likely in ((right, 1 - noise), (1 - right, noise)):
+                mass = scheme.reweighted(law, query, output)[message]
+                odds += chance * likely * (1 - mass) / mass
+        # masses down to 1e-6 leave six digits of their odds
+        assert odds <= factor * (1 - law[message]) / law[message] * (1 + 1e-9)

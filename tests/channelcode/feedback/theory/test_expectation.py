@@ -124,3 +124,15 @@ def test_bad_arguments():
         expected_uses(Horstein(0.1), 4, stop=Confidence(0.1), runs=1)
     found = expected_uses(SchalkwijkKailath(1.0), 8, stop=Confidence(1e-3), runs=20)
     assert found.runs == 20
+
+
+@pytest.mark.parametrize("crossover", [0.05, 0.1])
+@pytest.mark.parametrize("scheme", [SmallestDifference, OrderedPartition])
+def test_burnashevs_slope(scheme, crossover):
+    """Every further factor of the error costs log2(factor) / C1 uses, exactly for small M."""
+    few, many = 1e-6, 1e-20
+    means = [expected_uses(scheme(crossover), 4, stop=Confidence(e)).mean for e in (few, many)]
+    c1 = bounds(scheme(crossover), 4, stop=Confidence(few)).c1_bits
+    slope = (means[1] - means[0]) / np.log2(few / many)
+    # the walk has levels: either mean is off by at most one of them, 1 / (1 - 2e) uses
+    assert abs(slope - 1 / c1) < 1 / (1 - 2 * crossover) / np.log2(few / many)
