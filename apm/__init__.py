@@ -41,6 +41,7 @@ from apm.posteriors import (
     KroneckerHessian,
     Laplace,
     LinearGaussian,
+    MaximumEvidence,
     Posterior,
     Sampled,
     Thresholds,
@@ -81,6 +82,7 @@ from apm.selectors import (
 
 __all__ = [
     # beliefs
+    "MaximumEvidence",
     "Posterior",
     "VariationalLogistic",
     "Laplace",

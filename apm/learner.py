@@ -19,6 +19,7 @@ from apm.answering.state import beginning, closed
 from apm.belief import Belief
 from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
 from apm.posteriors.base import Posterior
+from apm.posteriors.evidence import MaximumEvidence
 from apm.rounds import Asked, Round, Rows, Run
 from apm.selectors import Explanation, Selector
 from apm.selectors.default import default_selector
@@ -34,7 +35,9 @@ class Learner(Reading):
 
     - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified;
     - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
-    - `selector`: unless given `APM()`, or for K classes the rule of `docs/multiclass.md`;
+    - `selector`: unless given the rule that our studies rank best (`docs/choosing.md`);
+    - `classes`, `prior_precision`: of the model that is chosen where none is given: the labels in
+      their order, and a number for standardised features (1), or `MaximumEvidence()`;
     - `seed`: an integer or a generator. The picks follow from the seed and the labels told so far:
       to ask again before telling gives the same answer.
 
@@ -56,6 +59,7 @@ class Learner(Reading):
         selector: Selector | None = None,
         *,
         classes: ArrayLike | None = None,
+        prior_precision: float | MaximumEvidence | None = None,
         seed: Seed = None,
     ) -> None:
         names = column_names(pool)
@@ -65,9 +69,11 @@ class Learner(Reading):
         if len(matrix) == 0:
             raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")
         if model is None:
-            belief = default_belief(matrix, classes)
+            belief = default_belief(matrix, classes, prior_precision=prior_precision)
         elif classes is not None:
             raise InvalidArgument("classes", "must be given to the model", classes)
+        elif prior_precision is not None:
+            raise InvalidArgument("prior_precision", "must be given to the model", prior_precision)
         else:
             belief = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(belief, Belief):

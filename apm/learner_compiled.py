@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.journal import Entry, ScoreSummary
 from apm.posteriors import VariationalLogistic
+from apm.posteriors.gaussian import MANY_FEATURES
 from apm.posteriors.variational import MAP_TOL, MAX_STEPS
 from apm.power import SpectralPower
 from apm.selectors import APM, AllClasses, Parameters, Selector
@@ -42,6 +44,9 @@ def is_algorithm_1(belief: Belief, selector: Selector, features: Any) -> bool:
     """Whether this is the paper's APM-LR on a pool of moderate size, nothing replaced."""
     return (
         type(belief.posterior) is VariationalLogistic
+        and belief.posterior.evidence is None
+        and features.shape[1] + belief.posterior.intercept < MANY_FEATURES
+        and not is_sparse(features)
         and type(belief.channel) is Logistic
         and type(selector) is APM
         and type(selector.power) is SpectralPower

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apm._inputs import as_matrix, read_only_view, stacked
-from apm.answering.automatic import default_posterior
+from apm.answering.automatic import default_again
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
 from apm.journal import Journal
@@ -79,7 +79,7 @@ def refitted(setup: Setup, state: State, answers: tuple[Answer, ...]) -> State:
     if setup.chosen["model"]:
         count = max(2, len({answer.label for answer in answers}))
         if count != posterior.num_labels:
-            posterior = default_posterior(count)
+            posterior = default_again(posterior, count)
         channel = posterior.channel
     belief = _meeting(posterior, channel, state.features)
     if answers:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from apm.answering.automatic import default_posterior
+from apm.answering.automatic import default_again
 from apm.answering.state import Setup, State, updated
 from apm.belief import Belief
 from apm.encoders import Linear
@@ -26,7 +26,7 @@ def before_labels(setup: Setup, state: State) -> Belief:
     """The belief about the encoded pool before any label, for as many classes as there are now."""
     posterior, channel = setup.initial, state.belief.channel
     if posterior.num_labels != state.belief.posterior.num_labels:
-        posterior = default_posterior(state.belief.posterior.num_labels)
+        posterior = default_again(posterior, state.belief.posterior.num_labels)
     return Belief(posterior, Linear(), channel).sized(state.features)
 
 

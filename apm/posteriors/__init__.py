@@ -14,6 +14,7 @@ from apm.posteriors.covariances.structures import (
     KroneckerHessian,
     Structure,
 )
+from apm.posteriors.evidence import MaximumEvidence
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
@@ -36,6 +37,7 @@ __all__ = [
     "KroneckerCovariance",
     "KroneckerHessian",
     "Laplace",
+    "MaximumEvidence",
     "LinearGaussian",
     "Posterior",
     "Sampled",

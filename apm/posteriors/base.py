@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_dense, as_row, as_weights
 from apm.posteriors.covariances.products import times
+from apm.posteriors.evidence import MaximumEvidence, WithEvidence
 from apm.posteriors.labels import (
     Codes,
     Labels,
@@ -44,9 +45,10 @@ class Posterior(Stored):
 
     The channel input of features phi is l = <theta, phi>, or l_k = <theta_k, phi> in R^k.
     `fit(X, y)` and `update(x, y)` return new posteriors and start from this one's solution. The
-    prior is N(0, I / prior_precision); with `intercept=True` a constant feature is added last, with
-    its own precision. X is `(n, p)`, y `(n,)` with labels all numbers or all text; `classes` names
-    them in the order of the channel's outputs (else sorted, as they appear).
+    prior is N(0, I / prior_precision), where `MaximumEvidence()` lets the labels choose the number;
+    with `intercept=True` a constant feature is added last, with its own precision. X is `(n, p)`, y
+    `(n,)` with labels all numbers or all text; `classes` names them in the order of the channel's
+    outputs (else sorted, as they appear).
     """
 
     __slots__ = ()
@@ -58,17 +60,22 @@ class Posterior(Stored):
 
     def __init__(
         self,
-        prior_precision: float = 0.01,
+        prior_precision: float | MaximumEvidence = 0.01,
         *,
         intercept: bool = False,
         intercept_precision: float | None = None,
         classes: ArrayLike | None = None,
     ) -> None:
-        precision = positive("prior_precision", prior_precision)
+        chosen = prior_precision if isinstance(prior_precision, MaximumEvidence) else None
+        if chosen is not None and not isinstance(self, WithEvidence):
+            rule = f"must be a number for {type(self).__name__}: it has no evidence bound"
+            raise InvalidArgument("prior_precision", rule, prior_precision)
+        precision = positive("prior_precision", chosen.start if chosen else prior_precision)
         own = precision if intercept_precision is None else intercept_precision
         given = given_classes(classes, self.num_labels)
         self._set(
             _prior_precision=precision,
+            _evidence=chosen,
             _intercept=bool(intercept),
             _intercept_precision=positive("intercept_precision", own),
             _given=given,
@@ -149,6 +156,11 @@ class Posterior(Stored):
     def prior_precision(self) -> float:
         """lambda, the precision of the prior of every weight."""
         return self._prior_precision
+
+    @property
+    def evidence(self) -> MaximumEvidence | None:
+        """The rule by which the labels choose the prior precision, if they do."""
+        return self._evidence
 
     @property
     def intercept(self) -> bool:
@@ -237,7 +249,8 @@ class Posterior(Stored):
         name = type(self).__name__.removeprefix("Scalar")
         seen = f"{self.num_observations} labels" if self.num_observations else "no labels yet"
         intercept = ", intercept=True" if self._intercept else ""
-        prior = f"prior_precision={self._prior_precision:g}{intercept}"
+        rule = "" if self._evidence is None else " by evidence"
+        prior = f"prior_precision={self._prior_precision:g}{rule}{intercept}"
         return f"{name}({self.channel!r}, {prior}; {seen})"
 
     def mean_inputs(self, features: Any) -> Any:
@@ -312,7 +325,7 @@ class Posterior(Stored):
         )
         warm = self._solution is not None and self._num_features == new._num_features
         new._set(_solution=new._solve(self if warm else None, len(labels)))
-        return new
+        return new if self._evidence is None else self._evidence.applied(new)
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior after one more label, x `(p,)`, or several, x `(b, p)`; warm-started."""
@@ -333,7 +346,7 @@ class Posterior(Stored):
         changes["_weights"] = np.concatenate((self._weights, as_weights(sample_weight, len(rows))))
         new = self._evolve(**changes)
         new._set(_solution=new._solve(self if codes is self._codes else None, len(rows)))
-        return new
+        return new if self._evidence is None else self._evidence.applied(new)
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -376,7 +389,8 @@ class Posterior(Stored):
 
     def _require_range(self, rows: Array, argument: str = "X") -> None:
         """Refuse features whose squares, in units of the prior, would overflow."""
-        least = min(self._prior_precision, self._intercept_precision)
+        own = self._evidence.lowest if self._evidence is not None else self._prior_precision
+        least = min(own, self._intercept_precision)
         largest = float(np.abs(rows).max(initial=0.0))
         if not largest <= LARGEST * np.sqrt(least):
             rule = (

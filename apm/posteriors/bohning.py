@@ -10,7 +10,8 @@ from apm._inputs import Matrix
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.covariance import KroneckerCovariance
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, RankOne
-from apm.posteriors.fitting.softmax_maximum import softmax_maximum
+from apm.posteriors.evidence import MaximumEvidence, WithEvidence
+from apm.posteriors.fitting.softmax_maximum import laplace_evidence, softmax_maximum
 from apm.posteriors.laplace import project_classes
 from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Softmax
@@ -30,7 +31,7 @@ class Solution(NamedTuple):
     change: RankOne | None = None
 
 
-class Bohning(Posterior):
+class Bohning(Posterior, WithEvidence):
     """A Gaussian for K classes from the bound W_i <= (I - 11'/K) / 2 on the softmax Hessian.
 
     On the centred space the precision is I (x) (lambda I + X'SX / 2) (theory 5; Bohning, 1992): the
@@ -48,7 +49,7 @@ class Bohning(Posterior):
     def __init__(
         self,
         num_classes: int,
-        prior_precision: float = 0.01,
+        prior_precision: float | MaximumEvidence = 0.01,
         **options: Unpack[PriorOptions],
     ) -> None:
         self._set(_num_classes=integer("num_classes", num_classes, least=2))
@@ -96,6 +97,23 @@ class Bohning(Posterior):
             own = (self._num_classes - 1) * self.covariance.features.top_eigenvalue
             self._cache["top"] = own
         return self._cache["top"]
+
+    @property
+    def log_evidence(self) -> float:
+        """Laplace's approximation of ln p(y | X), in nats; zero for the prior.
+
+            ln p(y | X, theta) + ln p(theta) at the maximum, less ln det(I + Z'WZ) / 2,
+
+        Z the examples in units of the prior and W the softmax Hessian there. Bohning's own bound
+        on it is so loose that its largest value tells nothing about the precision.
+        """
+        if "evidence" not in self._cache:
+            self._known_design()
+            held: Solution = self._solution
+            self._cache["evidence"] = laplace_evidence(
+                held.coordinates, held.weights, self._codes, self._weights
+            )
+        return self._cache["evidence"]
 
     @property
     def last_update(self) -> RankOne | None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from apm.posteriors.evidence import MaximumEvidence
 from apm.posteriors.labels import Codes, Labels, lookup
 from channelcode._validation import Array
 from channelcode.measures.base import Immutable
@@ -17,14 +18,16 @@ class Stored(Immutable, ABC):
     """What of a posterior goes to a file: its options, its data and its solution."""
 
     __slots__ = (
-        "_cache", "_classes", "_codes", "_design", "_given", "_intercept", "_intercept_precision",
-        "_lookup", "_num_features", "_precision", "_prior_precision", "_solution", "_weights",
+        "_cache", "_classes", "_codes", "_design", "_evidence", "_given", "_intercept",
+        "_intercept_precision", "_lookup", "_num_features", "_precision", "_prior_precision",
+        "_solution", "_weights",
     )  # fmt: skip
     _code_type: ClassVar[Any] = np.int64
     _cache: dict[str, Any]
     _classes: Labels | None
     _codes: Codes
     _design: Array | None
+    _evidence: MaximumEvidence | None
     _given: Labels | None
     _intercept: bool
     _intercept_precision: float
@@ -42,6 +45,8 @@ class Stored(Immutable, ABC):
             "intercept": np.array(self._intercept),
             "intercept_precision": np.array(self._intercept_precision),
         }
+        if self._evidence is not None:
+            arrays["evidence"] = self._evidence.to_array()
         if self._given is not None:
             arrays["given"] = self._given
         if self._design is not None:
@@ -71,6 +76,7 @@ class Stored(Immutable, ABC):
         new = cls(**cls._options(state, channel, **parts))
         if "design" in state:
             design = np.array(state["design"], dtype=np.float64)
+            new._set(_prior_precision=float(state["prior_precision"]))  # as the labels chose it
             new._set(
                 _design=design,
                 _num_features=design.shape[1] - new._intercept,
@@ -87,8 +93,11 @@ class Stored(Immutable, ABC):
     @classmethod
     def _options(cls, state: dict[str, np.ndarray], channel: Any) -> dict[str, Any]:
         """The arguments of the constructor that `state` holds, and the channel if it takes one."""
+        precision: Any = float(state["prior_precision"])
+        if "evidence" in state:
+            precision = MaximumEvidence(*np.asarray(state["evidence"], dtype=float).tolist())
         return {
-            "prior_precision": float(state["prior_precision"]),
+            "prior_precision": precision,
             "intercept": bool(state["intercept"]),
             "intercept_precision": float(state["intercept_precision"]),
             "classes": state.get("given"),

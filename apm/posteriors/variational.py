@@ -8,6 +8,7 @@ import numpy as np
 
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
+from apm.posteriors.evidence import MaximumEvidence, WithEvidence
 from apm.posteriors.fitting.fixed_point import climb_from, solve
 from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from channelcode._validation import Array, positive, read_only
@@ -31,7 +32,7 @@ class Solution(NamedTuple):
     coordinates: Array | None = None
 
 
-class VariationalLogistic(ScalarGaussian):
+class VariationalLogistic(ScalarGaussian, WithEvidence):
     """The Gaussian that maximises the Jaakkola-Jordan bound on the evidence (paper, Algorithm 1).
 
         xi_i^2 = x_i'(Sigma + mu mu')x_i,     Sigma^-1 = lambda I + 2 sum_i lam(xi_i) x_i x_i',
@@ -52,7 +53,7 @@ class VariationalLogistic(ScalarGaussian):
 
     def __init__(
         self,
-        prior_precision: float = 0.01,
+        prior_precision: float | MaximumEvidence = 0.01,
         *,
         tol: float = 1e-10,
         **options: Unpack[PriorOptions],
@@ -92,6 +93,11 @@ class VariationalLogistic(ScalarGaussian):
     @property
     def evidence_bound(self) -> float:
         """The lower bound on ln p(y | X), in nats; zero for the prior."""
+        return self._solved().evidence_bound
+
+    @property
+    def log_evidence(self) -> float:
+        """The same bound: what `MaximumEvidence` compares."""
         return self._solved().evidence_bound
 
     @property
@@ -171,7 +177,10 @@ class VariationalLogistic(ScalarGaussian):
         """As `_solve` in the span of the examples, which grows by the new ones."""
         design, n = self._known_design(), len(self._codes)
         held = start._solution if isinstance(start, VariationalLogistic) else None
-        features, Z, known = span_of(self, start, held, fresh)
+        same = held is not None and np.array_equal(start._precision, self._precision)  # type: ignore[union-attr]
+        features, Z, known = span_of(self, start if same else None, held, fresh)
+        if held is not None and not same and len(held.squares) + fresh == n:
+            known = n - fresh  # another prior: what was known of the examples still holds
         squares = np.empty(n)
         prior = FeatureCovariance.prior(self._precision)
         before = prior if held is None else held.factor

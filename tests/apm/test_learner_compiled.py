@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from apm.belief import Belief
 from apm.learner import Learner
@@ -121,6 +122,27 @@ def prepared(selector: Selector, model: Any = None, dtype: Any = np.float64) -> 
     X = data()[0].astype(dtype)
     belief = Belief(VariationalLogistic() if model is None else model)
     return belief, selector.prepared(belief, X), X
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_many_features_and_sparse_rows_take_the_plain_loop(form):
+    """They live in the span of the labelled rows, of which the compiled loop knows nothing."""
+    rng = np.random.default_rng(0)
+    for width in (3, 250):
+        X = rng.normal(size=(40, width))
+        y = (X[:, 0] > 0).astype(int)
+        ran, told = (
+            Learner(form(X), VariationalLogistic(1.0, classes=[0, 1]), APM(), seed=0)
+            for _ in range(2)
+        )
+        ran.run(y, 3)
+        for _ in range(3):
+            row = int(told.ask())
+            told.tell(row, y[row])
+        assert ran.labelled.tolist() == told.labelled.tolist()
+        ran.tell(int(ran.remaining[0]), 1)
+        told.tell(int(told.remaining[0]), 1)
+        np.testing.assert_allclose(ran.predict_proba(), told.predict_proba(), atol=1e-9)
 
 
 def test_algorithm_1_is_recognised_and_nothing_else():

@@ -161,9 +161,26 @@ class Curvature:
 
 def _dense_factor(Z: Array, weights: Array, probability: Array) -> tuple[Array, bool]:
     """A factor of H and a multiple of the common shift of all classes, to which G is orthogonal."""
-    k, r = probability.shape[1], Z.shape[1]
+    k = probability.shape[1]
     spread = complements(probability) * probability * weights[:, None]
-    shift = spread.sum(axis=1) / k**2
+    return _safe_factor(_hessian(Z, weights, probability, spread, spread.sum(axis=1) / k**2))
+
+
+def laplace_evidence(Z: Array, V: Array, codes: Codes, weights: Array) -> float:
+    """ln p(y) to second order at the maximum V `(k, r)`, under the prior N(0, I) on centred V.
+
+    The common shift of all classes, of which the labels say nothing, adds nothing to either part.
+    """
+    here = softmax_point(Z, codes, weights, V)
+    spread = complements(here.probability) * here.probability * weights[:, None]
+    hessian = _hessian(Z, weights, here.probability, spread, np.zeros(len(Z)))
+    lower, _ = _safe_factor(hessian)
+    return float(-here.loss - np.log(np.diag(lower)).sum())
+
+
+def _hessian(Z: Array, weights: Array, probability: Array, spread: Array, shift: Array) -> Array:
+    """I + Z'WZ, `(k r, k r)`, with `shift` `(n,)` added to every block of W."""
+    k, r = probability.shape[1], Z.shape[1]
     hessian = np.empty((k, r, k, r))
     for a in range(k):
         for b in range(a, k):
@@ -172,7 +189,7 @@ def _dense_factor(Z: Array, weights: Array, probability: Array) -> tuple[Array, 
             if a == b:
                 block[np.diag_indices(r)] += 1.0
             hessian[a, :, b, :] = hessian[b, :, a, :] = block
-    return _safe_factor(hessian.reshape(k * r, k * r))
+    return hessian.reshape(k * r, k * r)
 
 
 def _safe_factor(matrix: Array) -> tuple[Array, bool]:
