@@ -153,26 +153,6 @@ class Posterior(Stored):
     # What is the same for all -----------------------------------------------------------------
 
     @property
-    def prior_precision(self) -> float:
-        """lambda, the precision of the prior of every weight."""
-        return self._prior_precision
-
-    @property
-    def evidence(self) -> MaximumEvidence | None:
-        """The rule by which the labels choose the prior precision, if they do."""
-        return self._evidence
-
-    @property
-    def intercept(self) -> bool:
-        """Whether a constant feature is added, last."""
-        return self._intercept
-
-    @property
-    def intercept_precision(self) -> float:
-        """The prior precision of the intercept."""
-        return self._intercept_precision
-
-    @property
     def classes_(self) -> Labels:
         """The labels by channel output, as named by `classes` or, sorted, as seen so far.
 

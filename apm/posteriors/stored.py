@@ -38,6 +38,26 @@ class Stored(Immutable, ABC):
     _solution: Any
     _weights: Array
 
+    @property
+    def prior_precision(self) -> float:
+        """lambda, the precision of the prior of every weight."""
+        return self._prior_precision
+
+    @property
+    def evidence(self) -> MaximumEvidence | None:
+        """The rule by which the labels choose the prior precision, if they do."""
+        return self._evidence
+
+    @property
+    def intercept(self) -> bool:
+        """Whether a constant feature is added, last."""
+        return self._intercept
+
+    @property
+    def intercept_precision(self) -> float:
+        """The prior precision of the intercept."""
+        return self._intercept_precision
+
     def state(self) -> dict[str, np.ndarray]:
         """Everything that is needed to go on, as plain arrays (for `numpy.savez`, no pickle)."""
         arrays: dict[str, np.ndarray] = {
