@@ -3,6 +3,7 @@
 - `APMClassifier`: a scikit-learn classifier over any posterior of `apm`;
 - `APMActiveClassifier`: the same with scikit-activeml's missing labels and costs;
 - `APMQueryStrategy`: any selector as a query strategy of scikit-activeml;
+- `Committee`: classifiers of scikit-learn as the model of a `Learner`;
 - `modal_query`: any selector as a query function of modAL.
 
 Each is imported when it is first used, so that the library behind it is loaded only then.
@@ -12,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from apm.adapters.committee import Committee
     from apm.adapters.modal import modal_query
     from apm.adapters.skactiveml import APMActiveClassifier, APMQueryStrategy
     from apm.adapters.sklearn import APMClassifier
@@ -20,10 +22,17 @@ _HOMES = {
     "APMClassifier": "apm.adapters.sklearn",
     "APMActiveClassifier": "apm.adapters.skactiveml",
     "APMQueryStrategy": "apm.adapters.skactiveml",
+    "Committee": "apm.adapters.committee",
     "modal_query": "apm.adapters.modal",
 }
 
-__all__ = ["APMClassifier", "APMActiveClassifier", "APMQueryStrategy", "modal_query"]
+__all__ = [
+    "APMClassifier",
+    "APMActiveClassifier",
+    "APMQueryStrategy",
+    "Committee",
+    "modal_query",
+]
 
 
 def __getattr__(name: str) -> Any:
