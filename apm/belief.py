@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apm._inputs import Matrix, as_matrix, as_row, is_sparse, require_finite
+from apm._inputs import Matrix, as_dense, as_matrix, as_row, is_sparse, require_finite
 from apm.encoders import Encoder, Linear
 from apm.encoders.base import INSIDE
 from apm.pool_forms import PoolForms
-from apm.posteriors import Bohning, Posterior
+from apm.posteriors import Bohning, Posterior, WeightedSamples
 from apm.posteriors.covariances.products import weighted_squares
 from apm.posteriors.gaussian import ScalarGaussian
+from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.channels import Channel, Logistic, Probit, Softmax
 from channelcode.errors import InvalidArgument
@@ -55,6 +56,8 @@ class Belief(Immutable):
         through = posterior.channel if channel is None else channel
         if not isinstance(through, Channel):
             raise InvalidArgument("channel", "must be a channel", through)
+        if _same_channel(through, posterior.channel):
+            through = posterior.channel
         if (through.dim, through.num_outputs) != (posterior.dim, posterior.num_labels):
             rule = f"must have dim {posterior.dim} and {posterior.num_labels} outputs"
             raise InvalidArgument("channel", rule, through)
@@ -218,7 +221,7 @@ class Belief(Immutable):
         """I(theta; Y) in bits for every candidate, `(n,)` (paper, Section 2).
 
         The label depends on theta through l alone, so this is the information between l and the
-        label under the induced law: exact on the line, quasi-Monte Carlo in R^k.
+        label under the induced law: exact on the line and for samples, quasi-Monte Carlo in R^k.
 
         >>> from apm.posteriors import VariationalLogistic
         >>> Belief(VariationalLogistic(1.0)).information_gain([[0.0], [2.0]]).round(4)
@@ -226,6 +229,8 @@ class Belief(Immutable):
         """
         from channelcode.information import mutual_information
 
+        if self.reads_tables:
+            return self.sample_gain(X) / LOG_TWO
         return np.asarray(mutual_information(self._channel, self.push(X)).bits)
 
     def require_classes(self) -> None:
@@ -233,6 +238,26 @@ class Belief(Immutable):
         if not self._posterior.has_classes:
             rule = "must have classes; a regression has numbers as labels: see mean_inputs and push"
             raise InvalidArgument("posterior", rule, self._posterior)
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether the posterior is made of parameter values and its channel is this belief's."""
+        own = self._posterior
+        return isinstance(own, WeightedSamples) and self._channel is own.channel
+
+    def sample_gain(self, X: ArrayLike, about: Any = None) -> Array:
+        """I(theta; Y) in nats for every row of X, `(n,)`, under `WeightedSamples`.
+
+        `about` names the parameters that count, where the posterior can tell them apart (`Grid`).
+        """
+        matrix = as_matrix(X)
+        if len(matrix) == 0:
+            raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
+        features = matrix
+        if type(self._encoder) is not Linear or is_sparse(matrix):
+            features = as_dense(self._encoder.encode(matrix), "encoder(X)")
+        posterior: Any = self._posterior.sized(features.shape[1])
+        return posterior.gain(features, about)
 
     def sized(self, X: ArrayLike) -> Belief:
         """This belief, its posterior knowing its number of features from the first row of X."""
@@ -280,3 +305,10 @@ class Belief(Immutable):
 
     def __repr__(self) -> str:
         return f"Belief({self._posterior!r}, {self._encoder!r}, {self._channel!r})"
+
+
+def _same_channel(one: Channel, other: Channel) -> bool:
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except ValueError:  # a channel of the user's that compares arrays
+        return False

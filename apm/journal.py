@@ -285,7 +285,7 @@ def _gains(channel: Channel, laws: list[tuple[float, float] | Measure]) -> Array
 
 def _bound(channel: Channel, power: float | None, gain: float) -> float | None:
     """C(power) - gain, where the capacity is proved; `gain` is the least that the law can have."""
-    if power is None:
+    if power is None or not channel.same_units:
         return None
     from channelcode.capacity import Power, capacity
 

@@ -53,6 +53,7 @@ from channelcode.channels import (
     QuantisedGaussian,
     Softmax,
     Tails,
+    UnknownLapse,
     ZChannel,
     restrict,
 )
@@ -116,6 +117,7 @@ __all__ = [
     "DiscreteChannel",
     "BinarySymmetric",
     "BinaryErasure",
+    "UnknownLapse",
     "ZChannel",
     "Features",
     "restrict",

@@ -23,7 +23,8 @@ PACKAGES = (
 )
 # `Learner(seed=)` is the one user-facing name for a stream of its own; everywhere else it is `rng`.
 SEEDED = {"Learner"}
-FOUR_POSITIONS = {"certify"}  # the question and the three parts of an answer
+# the question and the three parts of an answer; a grid, its likelihood and its prior
+FOUR_POSITIONS = {"certify", "Grid"}
 
 
 def exported() -> dict[str, Any]:

@@ -75,7 +75,7 @@ def efficiency(journal: Journal) -> Efficiency:
 
 def capacity_at(channel: Channel, power: float) -> float:
     """C(power) in bits, or NaN where it is not proved."""
-    if not np.isfinite(power):
+    if not np.isfinite(power) or not channel.same_units:
         return float("nan")
     return _capacity(channel, power)
 

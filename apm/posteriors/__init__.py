@@ -18,6 +18,7 @@ from apm.posteriors.evidence import MaximumEvidence
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
+from apm.posteriors.samples import Grid, WeightedSamples
 from apm.posteriors.samples.draws import Draws
 from apm.posteriors.samples.inputs import Inputs
 from apm.posteriors.samples.reweighting import CollapsedWeights
@@ -33,6 +34,7 @@ __all__ = [
     "DiagonalHessian",
     "Draws",
     "FullHessian",
+    "Grid",
     "Inputs",
     "KroneckerCovariance",
     "KroneckerHessian",
@@ -45,4 +47,5 @@ __all__ = [
     "Structure",
     "Thresholds",
     "VariationalLogistic",
+    "WeightedSamples",
 ]

@@ -16,6 +16,7 @@ from apm.posteriors import (
     KroneckerCovariance,
     Posterior,
     Sampled,
+    WeightedSamples,
 )
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
@@ -37,11 +38,14 @@ def condition(belief: Belief, x: Any, *, rng: Seed = None) -> Belief:
 
     The structure of the covariance is kept: a Kronecker covariance takes the precision that all
     classes share, a diagonal one its diagonal, and posterior draws move so that their covariance
-    is the one above; samples of l move likewise (`Posterior.after_asking`). A posterior of a kind
-    unknown here is left as it is.
+    is the one above; weighted samples of l move likewise (`Posterior.after_asking`), and what was
+    asked is remembered for the rules that can tell what another label would add
+    (`InformationGain`). A posterior of a kind unknown here is left as it is.
     """
     features = as_dense(belief.encoder.encode(as_row(x))).astype(np.float64)
     posterior = belief.posterior.sized(features.shape[1])
+    if isinstance(posterior, WeightedSamples) and not belief.channel.same_units:
+        return belief.after(posterior.awaiting(features))  # nothing that could shrink alike
     law = posterior.pool(posterior.project(features))[0]
     row = np.append(features[0], 1.0) if posterior.intercept else features[0]
     weight = expected_precision(belief.channel, law, rng=rng)

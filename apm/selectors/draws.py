@@ -27,8 +27,13 @@ def inputs_at(belief: Belief, X: Any, parameters: Array) -> Array:
 
 
 def parameter_draws(belief: Belief, samples: int, rng: np.random.Generator) -> Array:
-    """Draws from a Gaussian posterior: `(s, q)` on the line, `(s, k, q)` in R^k."""
-    posterior = belief.posterior
+    """Draws from a posterior: `(s, q)` on the line, `(s, k, q)` in R^k if it is Gaussian.
+
+    One made of weighted samples gives some of them, `(s, q)`, each as often as its mass says.
+    """
+    posterior: Any = belief.posterior
+    if posterior.gives_samples:
+        return posterior.theta[rng.choice(len(posterior.theta), samples, p=posterior.weights)]
     if isinstance(posterior, ScalarGaussian):
         return posterior.sample(samples, rng=rng)
     mean = np.asarray(posterior.mean)

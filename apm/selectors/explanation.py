@@ -174,6 +174,9 @@ def _information(seen: Seen, place: int) -> _Information:
     if channel is None or laws is None:
         return _Information()
     bits, error, lost, proved = _gain(seen, channel, laws, place)
+    if not channel.same_units:
+        note = "the coordinates of the channel's input have different units: no power bounds them"
+        return _Information(bits, error, lost, note=note)
     capacity = None
     if seen.power is not None:
         capacity = float(_capacity(channel, seen.power, seen.solver).bits)

@@ -60,6 +60,8 @@ class Channel(ABC):
     num_outputs: Any
     support: Any = None
     domain: tuple[float, float] = (-np.inf, np.inf)
+    #: False where the coordinates of the input have different units, so that |l| means nothing.
+    same_units: bool = True
     _final: ClassVar[tuple[str, ...]] = ("prob", "sample", "conditional_entropy", "divergence")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

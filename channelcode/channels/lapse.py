@@ -1,4 +1,4 @@
-"""A binary channel whose labeller sometimes answers at random."""
+"""Binary channels whose labeller sometimes answers at random, at a known or unknown rate."""
 
 from __future__ import annotations
 
@@ -65,3 +65,52 @@ class Lapse(Channel):
         gradient = share * inner.gradient
         hessian = share * (inner.hessian + inner.gradient**2) - gradient**2
         return Derivatives(gradient, hessian)
+
+
+@dataclass(frozen=True)
+class UnknownLapse(Channel):
+    """A response with an unknown lapse rate r: P(Y = 1 | l, r) = low + (1 - low - r) f(l).
+
+    The input is the pair (l, r) with r in [0, 1 - low]; a rate outside is refused. With
+    `symmetric=True` the labeller errs alike on both sides, P(Y = 1 | l, r) = r + (1 - 2 r) f(l),
+    and `low` must be zero; then r is at most one half. Learn r with theta on a `Grid` or by
+    `Particles`. The two coordinates have different units, so that a power E|L|^2 and a distance W2
+    between inputs mean nothing (`same_units` is False).
+
+    >>> from channelcode import Logistic
+    >>> UnknownLapse(Logistic(), low=0.5).prob([[-1e4, 0.1], [1e4, 0.1]])
+    array([[0.5, 0.5],
+           [0.1, 0.9]])
+    """
+
+    channel: Channel
+    low: float = 0.0
+    symmetric: bool = False
+    dim = 2
+    num_outputs = 2
+    same_units = False
+
+    def __post_init__(self) -> None:
+        binary_response("channel", self.channel)
+        object.__setattr__(self, "low", probability("low", self.low))
+        if self.symmetric and self.low:
+            raise InvalidArgument("low", "must be zero where symmetric=True", self.low)
+        if self.low >= 1:
+            raise InvalidArgument("low", "must be below one", self.low)
+
+    @property
+    def largest_rate(self) -> float:
+        """The largest lapse rate: 1 - low, or one half if symmetric."""
+        return 0.5 if self.symmetric else 1.0 - self.low
+
+    def log_prob(self, l: Any) -> Array:
+        inner, rate = self.channel.log_prob(l[..., 0]), l[..., 1]
+        outside = (rate < 0) | (rate > self.largest_rate)
+        if outside.any():
+            rule = f"must have a lapse rate in [0, {self.largest_rate:g}] as second coordinate"
+            raise InvalidArgument("l", rule, float(rate[outside].ravel()[0]))
+        low = rate if self.symmetric else np.full_like(rate, self.low)
+        with np.errstate(divide="ignore"):
+            floors = np.log(np.stack([rate, low], axis=-1))
+            span = np.log1p(-np.minimum(rate + low, 1.0))[..., None]
+        return np.logaddexp(floors, span + inner)

@@ -1,9 +1,12 @@
 """Posteriors made of weighted samples, for encoders of any kind.
 
-`weighted` is what those with parameter values share; `inputs` are a user's samples of channel
-inputs alone; `reweighting` is what labels do to samples.
+`weighted` is what those with parameter values share, `tables` what a pool's labels tell about them;
+`grid` is exact on a product of `axes`, `draws` are the user's own, `priors` are what they start
+from. `inputs` are a user's samples of channel inputs alone; `reweighting` is what labels do to
+samples.
 """
 
+from apm.posteriors.samples.grid import Grid
 from apm.posteriors.samples.weighted import WeightedSamples
 
-__all__ = ["WeightedSamples"]
+__all__ = ["Grid", "WeightedSamples"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from apm._inputs import Matrix
 from apm.encoders import Encoder, Linear
 from apm.encoders.calling import channel_inputs
 from apm.posteriors.base import Posterior
+from apm.posteriors.samples.reweighting import Pending
+from apm.posteriors.samples.tables import MOST_ENTRIES, LabelTable, labels_to_come
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
@@ -30,9 +32,13 @@ class WeightedSamples(Posterior):
     and `_solve`.
     """
 
-    __slots__ = ("_channel", "_encoder")
+    __slots__ = ("_asked", "_channel", "_encoder", "_kept", "_pending")
     _channel: Channel
     _encoder: Encoder
+    _asked: Array | None
+    _kept: dict[str, Any]
+    _pending: tuple[Pending, ...]
+    linear = False
     gives_samples = True
 
     def __init__(
@@ -50,7 +56,7 @@ class WeightedSamples(Posterior):
         if not isinstance(encoder, Encoder):
             rule = "must be an encoder such as NonLinear(function, num_parameters)"
             raise InvalidArgument("encoder", rule, encoder)
-        self._set(_channel=channel, _encoder=encoder)
+        self._set(_channel=channel, _encoder=encoder, _asked=None, _pending=(), _kept={})
         super().__init__(1.0, classes=classes)
 
     # What a member of the family writes -------------------------------------------------------
@@ -140,14 +146,77 @@ class WeightedSamples(Posterior):
         return found[:, 0] if np.ndim(theta) == 1 else found
 
     def project(self, features: Matrix) -> tuple[Array, ...]:
-        """l of every row at every parameter value: `(n, s)`, or `(n, s, k)`."""
-        return (self.inputs(self.theta, features),)
+        """l of every row at every parameter value that may have mass: `(n, s)`, `(n, s, k)`."""
+        inputs = self.inputs(self._supported_theta(), features)
+        for pending in self._pending:
+            inputs = pending.moved(inputs)
+        return (inputs,)
 
     def pool(self, arrays: tuple[Array, ...]) -> Pool:
-        return EmpiricalPool(*arrays, weights=self.weights)
+        return EmpiricalPool(*arrays, weights=self._supported_weights())
 
     def mean_inputs(self, features: Any) -> Any:
-        return np.moveaxis(self.project(features)[0], 1, -1) @ self.weights
+        return np.moveaxis(self.project(features)[0], 1, -1) @ self._supported_weights()
+
+    def _supported_theta(self) -> Array:
+        """The parameter values that may have mass, `(s, q)`; the same object as long as they stay.
+
+        It is asked for while a label is being learnt, so it must not look at the weights.
+        """
+        return self.theta
+
+    def _supported_weights(self) -> Array:
+        """Their masses, `(s,)`."""
+        return self.weights
+
+    def gain(self, X: Any, about: Any = None) -> Array:
+        """I(theta; Y) of every row of X `(n, d)` in nats, `(n,)`; exact for these samples.
+
+        After `awaiting` it is the information beyond what the labels asked for will tell.
+        """
+        if about is not None:
+            rule = "must be None: the information about some parameters alone needs a Grid"
+            raise InvalidArgument("about", rule, about)
+        theta, weights = self._supported_theta(), self._supported_weights()
+        if self._asked is None:
+            return np.concatenate([table.gain(weights) for table in self._label_tables(X)])
+        outcomes = labels_to_come(self._channel, self.inputs(theta, self._asked))
+        pieces = [table.gain_after(weights, outcomes) for table in self._label_tables(X)]
+        return np.concatenate(pieces)
+
+    def awaiting(self, rows: Any) -> Self:
+        """This posterior, knowing that the labels of rows `(b, d)` are asked for."""
+        asked = rows if self._asked is None else np.concatenate((self._asked, rows))
+        return self._evolve(_asked=asked, _pending=self._pending)
+
+    def after_asking(self, features: Matrix, weight: Any) -> Self:
+        weights = self._supported_weights()
+        pending = Pending.of(self.project(features)[0][0], weights, weight)
+        asked = self.awaiting(features)._asked
+        return self._evolve(_asked=asked, _pending=(*self._pending, pending))
+
+    def _label_tables(self, X: Any) -> Iterator[LabelTable]:
+        """The labels' probabilities of every row of X, in pieces; those of a small pool are kept.
+
+        A pool is known by its numbers, and by the parameter values that the table is for.
+        """
+        theta = self._supported_theta()
+        matrix = np.asarray(X)
+        held = self._table()
+        if held is not None and _same(held.matrix, matrix):
+            yield held
+            return
+        each = len(theta) * LabelTable.entries(self.num_labels)
+        if len(matrix) * each <= MOST_ENTRIES:
+            copy = matrix.copy()
+            table = LabelTable(self._channel, self.inputs(theta, copy), copy)
+            self._kept.update(theta=theta, table=table)
+            yield table
+            return
+        rows = max(1, PIECE_ENTRIES // each)
+        for start in range(0, len(matrix), rows):
+            part = matrix[start : start + rows]
+            yield LabelTable(self._channel, self.inputs(theta, part), part)
 
     def log_likelihood(self, theta: Array, X: Any, codes: Any, sample_weight: Any) -> Array:
         """sum_i s_i ln p(y_i | x_i, theta) at every theta `(s, q)`: `(s,)`; -inf if impossible."""
@@ -156,14 +225,23 @@ class WeightedSamples(Posterior):
         for start in range(0, len(X), rows):
             part = slice(start, start + rows)
             logs = self._channel.log_prob(self.inputs(theta, X[part]))
-            told = np.take_along_axis(logs, codes[part][:, None, None], axis=2)[..., 0]
-            with np.errstate(invalid="ignore"):
-                terms = sample_weight[part][:, None] * told
-            total += np.where(sample_weight[part][:, None] == 0, 0.0, terms).sum(axis=0)
+            total += weighted_sum(logs, codes[part], sample_weight[part])
         return total
+
+    def _table(self) -> LabelTable | None:
+        """What is kept of the last pool, if it is for these parameter values."""
+        held = self._kept.get("table")
+        return held if held is not None and self._kept["theta"] is self._supported_theta() else None
 
     def parts(self) -> dict[str, Any]:
         return super().parts() | {"encoder": self._encoder}
+
+    def _evolve(self, **changes: Any) -> Self:
+        changes = {"_asked": None, "_pending": ()} | changes  # a label that came is not awaited
+        return super()._evolve(**changes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_kept": {}}  # a copy computes its own
 
     def __repr__(self) -> str:
         seen = f"{self.num_observations} labels" if self.num_observations else "no labels yet"
@@ -171,7 +249,24 @@ class WeightedSamples(Posterior):
         return f"{type(self).__name__}({self._channel!r}, {self._encoder!r}; {size}; {seen})"
 
 
-def log_normalised(logs: Array) -> tuple[Array, float]:
-    """Log-masses that sum to one, and the logarithm of what they summed to."""
-    total: Any = logsumexp(logs)
-    return logs - total, float(total)
+def weighted_sum(logs: Array, codes: Any, sample_weight: Array) -> Array:
+    """sum_i s_i ln p(y_i | theta), `(s,)`, from log-probabilities `(n, s, K)`."""
+    told = logs[np.arange(len(codes)), :, codes]
+    if (sample_weight == 1.0).all():
+        return told.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        terms = sample_weight[:, None] * told
+    return np.where(sample_weight[:, None] == 0, 0.0, terms).sum(axis=0)  # 0 * -inf is nothing
+
+
+def _same(held: Any, given: Any) -> bool:
+    return held.shape == given.shape and held.dtype == given.dtype and np.array_equal(held, given)
+
+
+def log_sum(logs: Array) -> float:
+    """ln sum_s exp(logs_s), with one shift by the largest; -inf for no mass."""
+    largest = float(logs.max())
+    if largest == -np.inf:
+        return largest
+    with np.errstate(under="ignore"):
+        return largest + float(np.log(np.exp(logs - largest).sum()))

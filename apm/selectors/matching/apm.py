@@ -67,9 +67,11 @@ class Matching(PoolSelector):
         """Every candidate beside the target: what its score is made of (None: all of X)."""
 
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
+        _require_same_units(belief)
         return self.match(belief, X, None, laws).scores
 
     def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
+        _require_same_units(belief)
         laws = candidate_laws(belief, X, candidates)
         found = self.match(belief, X, candidates, laws)
         return Rating(self._checked(found.values, len(laws)), laws, -found.constant)
@@ -86,6 +88,17 @@ class Matching(PoolSelector):
             solver=self.solver,
             by_target=found.by_target,
         )
+
+
+def _require_same_units(belief: Belief) -> None:
+    """Refuse inputs whose coordinates cannot be added: no power and no distance compares them."""
+    if not belief.channel.same_units:
+        rule = (
+            "must have an input whose coordinates have the same units: E|L|^2 and W2 add their "
+            "squares (a lapse rate to an input of other units), so the scores would depend on the "
+            "units chosen; InformationGain() does not"
+        )
+        raise InvalidArgument("channel", rule, belief.channel)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apm._inputs import as_list
 from apm.belief import Belief
 from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
@@ -16,7 +17,10 @@ from apm.selectors.ranking import Indices
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Channel, Logistic, Softmax
+from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
+
+SAMPLED = 1e-14  # bits: finite sums, exact to rounding
 
 
 @dataclass(frozen=True)
@@ -27,30 +31,58 @@ class InformationGain(PoolSelector):
     about 1e-10 bits). `InformationGain(samples=100)` is the paper's Monte Carlo form with
     draws of theta shared by all candidates, eq. (infogainMC).
 
+    On a `Grid`, `about=[0]` asks for what the label tells about the first parameter alone, the
+    others being nuisance: I(theta_0; Y) = H(Y) - E H(E[p(Y|L) | theta_0]). A batch on a posterior
+    made of samples takes each row for what it tells beyond the labels of those before it.
+
     >>> from apm import Belief, VariationalLogistic
     >>> InformationGain().scores(Belief(VariationalLogistic(1.0)), [[0.0], [3.0]]).round(4)
     array([0.    , 0.4799])
     """
 
     samples: int | None = None
+    about: Any = field(default=None, kw_only=True)
     resolution = 1e-10  # bits: the accuracy of the integral
 
     def __post_init__(self) -> None:
         if self.samples is not None:
             integer("samples", self.samples, least=2)
+        if self.about is None:
+            return
+        if self.samples is not None:
+            raise InvalidArgument("samples", "must be None where about is given", self.samples)
+        listed = as_list(self.about, "about")
+        places = tuple(sorted({integer("about", place, least=0) for place in listed}))
+        if not places:
+            raise InvalidArgument("about", "must name a parameter, or be None for all", self.about)
+        object.__setattr__(self, "about", places)
 
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
         return _exact_gain(belief.channel, laws)
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
+        if self._reads_tables(belief):
+            return belief.sample_gain(X, self.about) / LOG_TWO
         if self.samples is None:
             return super().scores(belief, X, rng=rng)
         return sampled_gain(belief, X, self.samples, as_generator(rng))
 
     def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
-        if self.samples is None:
+        if self.samples is None and not self._reads_tables(belief):
             return super()._rate(belief, X, candidates, rng)
         return Selector._rate(self, belief, X, candidates, rng)
+
+    def _resolution(self, belief: Belief, rows: int) -> float:
+        return SAMPLED if self._reads_tables(belief) else self.resolution
+
+    def _reads_tables(self, belief: Belief) -> bool:
+        """Whether the posterior is made of samples, whose labels it keeps in tables."""
+        if belief.reads_tables:
+            return self.samples is None
+        if self.about is not None:
+            rule = "must be None: the information about some parameters alone needs a Grid"
+            raise InvalidArgument("about", rule, list(self.about))
+        return False
 
 
 def _exact_gain(channel: Channel, laws: Pool) -> Array:

@@ -18,7 +18,7 @@ from apm import (
     SpectralPower,
 )
 from apm.posteriors.samples import WeightedSamples
-from apm.posteriors.samples.weighted import log_normalised
+from apm.posteriors.samples.weighted import log_sum
 from channelcode import Logistic, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool
@@ -54,7 +54,7 @@ class Some(WeightedSamples):
 
     def _solve(self, start, fresh):
         told = self.log_likelihood(self._theta, self._design, self._codes, self._weights)
-        return Solution(log_normalised(self._logs + told)[0])
+        return Solution(self._logs + told - log_sum(self._logs + told))
 
     def _solution_state(self):
         return {"log_weights": self._solution.log_weights}
@@ -130,12 +130,13 @@ def test_shares_of_classes_by_samples_are_those_of_a_regression():
     assert np.isfinite(rule.scores(belief, X)).all()
 
 
-def test_spectral_budgets_are_refused_unless_l_is_linear_in_theta():
-    linear = Belief(Some(THETA, MASSES))
-    assert SpectralPower().power(linear, X) > 0
-    with pytest.raises(InvalidArgument, match="must not be a spectral one"):
-        APM().scores(Belief(Some(THETA, MASSES, encoder=product)), X)
-    assert np.isfinite(APM(PoolMaxPower()).scores(linear, X)).all()
+def test_spectral_budgets_are_refused():
+    for encoder in (None, product):
+        belief = Belief(Some(THETA, MASSES, encoder=encoder))
+        for rule in (lambda b: SpectralPower().power(b, X), lambda b: APM().scores(b, X)):
+            with pytest.raises(InvalidArgument, match="PoolMaxPower"):
+                rule(belief)
+        assert np.isfinite(APM(PoolMaxPower()).scores(belief, X)).all()
 
 
 def test_the_same_law_given_as_linear_and_not():
