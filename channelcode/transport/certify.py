@@ -22,6 +22,7 @@ from channelcode.transport.rules import (
     coverage_factor,
     directions_in,
     normal_nodes,
+    upper_quantiles,
 )
 from channelcode.transport.target import EPSILON
 
@@ -251,7 +252,8 @@ def correlation_bounds(
             return dual, loss, np.zeros(n)
     values = np.empty((n, REPLICATES))
     nodes = normal_nodes(dim - 1, points or POINTS, REPLICATES, JUDGE_SEED)
-    missed = quasi_judge(atoms, weights, v, nodes, directions_in(dim), JUDGE_GOAL, values)
+    tails, axes = upper_quantiles(weights), directions_in(dim)
+    missed = quasi_judge(atoms, weights, tails, v, nodes, axes, JUDGE_GOAL, values)
     error = values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
     mean = values.mean(axis=1)
     if slabs:

@@ -31,9 +31,10 @@ START, LOWER, HALVE, TRIAL = 0.0, 1.0, 2.0, 3.0
 MAX_STEPS = 200
 MAX_TRIES = 50
 MAX_HALVINGS = 100
-STARVED = 0.05  # a cell with less than this part of its mass is fed before Newton starts
+STARVED = 1e-6  # a cell with less than this part of its mass is fed before Newton starts
 ALIVE = 0.25  # of the lesser of its weight and its mass: what a step must leave a cell
 DESCENT = 1e-3  # of the decrease that the decrement promises
+SETTLED = 1e-3  # of a weight: masses this near are in the hands of Newton's last steps
 NOISE = 1e-14  # of the dual value of atoms of size one
 
 
@@ -70,6 +71,15 @@ def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -
         for k in range(i + 1, m):
             total += rates[i, k] * right[k]
         right[i] = total / rates[i, i]
+
+
+@kernel
+def is_settled(weights: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether Newton's method ended where all masses are right (see `newton_move` for `rows`)."""
+    for j in range(weights.shape[0]):
+        if not abs(rows[2, j] - weights[j]) <= SETTLED * weights[j]:
+            return False
+    return True
 
 
 @kernel
@@ -171,9 +181,10 @@ def newton_move(
     last = state[DECREMENT] if phase == TRIAL else math.inf
     for j in range(m):
         v[j] = base[j] + step[j]
-    if not decrement > 0.0 or (decrement <= goal and farthest <= 1e-3):
+    if not decrement > 0.0 or (decrement <= goal and farthest <= SETTLED):
         return True
-    if state[STEPS] >= MAX_STEPS or (decrement < 1e-10 and decrement > 0.5 * last):
+    slow = decrement < 1e-10 and decrement > 0.5 * last and farthest <= SETTLED
+    if state[STEPS] >= MAX_STEPS or slow:
         for j in range(m):
             v[j] = base[j]
         return True

@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import first_potential
-from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.cells import axis_potential, first_potential
+from channelcode._kernels.transport.newton import STATE, STEPS, is_settled, newton_move
 from channelcode._kernels.transport.owen import upper_tail, wedge
 from channelcode._kernels.transport.repair import repair_loss
+
+STARTS = 3  # of Newton's method, each tried if the one before did not settle
 
 
 @kernel
@@ -133,19 +135,24 @@ def plane_pool(
     state = np.empty(STATE)
     for c in range(n):
         v = potentials[c]
-        if not warm:
-            if ordered and c > 0:
+        for start in range(STARTS):
+            if start > 0 or not warm:
+                if start == 0 and ordered and c > 0:
+                    for j in range(m):
+                        v[j] = potentials[c - 1, j]
+                elif start == STARTS - 1:
+                    first_potential(atoms[c], quantile, v)
+                else:
+                    axis_potential(atoms[c], weights, v)
+            for i in range(STATE):
+                state[i] = 0.0
+            while True:
+                value = cell_edges(atoms[c], v, mass, moment, hessian)
                 for j in range(m):
-                    v[j] = potentials[c - 1, j]
-            else:
-                first_potential(atoms[c], quantile, v)
-        for i in range(STATE):
-            state[i] = 0.0
-        while True:
-            value = cell_edges(atoms[c], v, mass, moment, hessian)
-            for j in range(m):
-                value += v[j] * (weights[j] - mass[j])
-            if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+                    value += v[j] * (weights[j] - mass[j])
+                if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+                    break
+            if is_settled(weights, rows):
                 break
         steps[c] = int(state[STEPS])
     return steps

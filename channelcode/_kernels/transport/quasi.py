@@ -7,10 +7,15 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import first_potential, line_cells, merge_atoms
+from channelcode._kernels.transport.cells import axis_potential, line_cells, merge_atoms
 from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.rare import mixed_nodes, rarest_cells
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
+RARE = 1.0 / 128.0  # cells with less mass than this get nodes of their own
+MOST_RARE = 32
+STAGES = 3  # of Newton's method, the last on all nodes
+EXTRA = 8  # of the given nodes to one of them, for every rare cell in every replicate
 
 
 @kernel
@@ -77,10 +82,10 @@ def quasi_newton(
     weights: np.ndarray,
     v: np.ndarray,
     nodes: np.ndarray,
-    last: int,
+    shares: np.ndarray,
     goal: float,
 ) -> int:
-    """Newton on the semi-dual over the first `last` nodes, for sorted atoms; returns the steps."""
+    """Newton on the semi-dual over `nodes (n, r - 1)`, for sorted atoms; returns the steps."""
     m = atoms.shape[0]
     mass = np.empty(m)
     hessian = np.empty((m, m))
@@ -88,7 +93,7 @@ def quasi_newton(
     rows = np.empty((3, m))
     state = np.zeros(STATE)
     while True:
-        value = line_cells(atoms, v, nodes, 0, last, mass, hessian)
+        value = line_cells(atoms, v, nodes, shares, mass, hessian)
         for j in range(m):
             value += v[j] * weights[j]
         if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
@@ -96,19 +101,54 @@ def quasi_newton(
 
 
 @kernel
+def move_origin(atoms: np.ndarray, weights: np.ndarray) -> None:
+    """Put the heaviest atom at zero, which leaves the cells and E max as they are.
+
+    Where its cell has most of the mass, the maximum vanishes there, and so does its rounding and
+    the noise of the nodes' shares.
+    """
+    m, r = atoms.shape
+    heaviest = 0
+    for j in range(m):
+        if weights[j] > weights[heaviest]:
+            heaviest = j
+    for d in range(r):
+        origin = atoms[heaviest, d]
+        for j in range(m):
+            atoms[j, d] -= origin
+
+
+@kernel
+def count_rare(weights: np.ndarray) -> int:
+    """How many cells get nodes of their own."""
+    count = 0
+    for j in range(weights.shape[0]):
+        if weights[j] < RARE:
+            count += 1
+    return min(count, MOST_RARE)
+
+
+@kernel
+def extra_nodes(length: int) -> int:
+    """How many nodes a rare cell gets in a replicate of the given length: an even number."""
+    return 2 * max(length // (2 * EXTRA), 1)
+
+
+@kernel
 def quasi_pool(
     stack: np.ndarray,
     weights: np.ndarray,
     quantile: np.ndarray,
-    nodes: np.ndarray,
+    given: np.ndarray,
     directions: np.ndarray,
-    part: int,
+    replicates: int,
     goal: float,
     potentials: np.ndarray,
 ) -> np.ndarray:
     """Potentials `(n, m)` for each row of `stack (n, m, r)`, of weighted size about one; the steps.
 
-    Newton starts on the first `part` nodes and ends on all.
+    Newton starts on the first of the `replicates` of the `given` nodes and ends on all, with those
+    added that show the rare cells.
     """
     n, m, r = stack.shape
     steps = np.zeros(n, dtype=np.int64)
@@ -117,6 +157,12 @@ def quasi_pool(
     group = np.empty(m, dtype=np.int64)
     order = np.empty(m, dtype=np.int64)
     place = np.empty(m, dtype=np.int64)
+    rare = np.empty(count_rare(weights), dtype=np.int64)
+    part = given.shape[0] // replicates
+    extra = extra_nodes(part)
+    room = given.shape[0] + replicates * extra * rare.shape[0]
+    nodes = np.empty((room, r - 1)) if rare.shape[0] > 0 else given
+    shares = np.ones(room)
     for c in range(n):
         for j in range(m):
             all_weights[j] = weights[j]
@@ -130,17 +176,30 @@ def quasi_pool(
         atoms = all_atoms[:kept].copy()
         turn_apart(atoms, directions)
         sort_atoms(atoms, order)
-        shares = np.empty(kept)
+        own = np.empty(kept)
         tails = np.empty(kept)
         v = np.empty(kept)
         for j in range(kept):
-            shares[j] = all_weights[order[j]]
+            own[j] = all_weights[order[j]]
             tails[j] = quantile[order[j]]
             place[order[j]] = j
-        first_potential(atoms, tails, v)
-        if part < nodes.shape[0]:
-            quasi_newton(atoms, shares, v, nodes, part, FIRST_GOAL)
-        steps[c] = quasi_newton(atoms, shares, v, nodes, nodes.shape[0], goal)
+        axis_potential(atoms, own, v)
+        found = rarest_cells(atoms, own, tails, RARE, rare)
+        move_origin(atoms, own)
+        for stage in range(STAGES):
+            # On one replicate first: where the rare cells lie is not known yet.
+            last = stage == STAGES - 1
+            rule, count, aim = given[:part], part, FIRST_GOAL
+            if last:
+                rule, count, aim = given, given.shape[0], goal
+            elif found == 0 and (stage > 0 or replicates == 1):
+                continue
+            if found > 0:
+                batches = replicates if last else 1
+                used = rare[:found]
+                count = mixed_nodes(atoms, v, used, rule, batches, extra, nodes, shares)
+                rule = nodes[:count]
+            steps[c] = quasi_newton(atoms, own, v, rule, shares[:count], aim)
         for j in range(m):
             potentials[c, j] = v[place[group[j]]]
     return steps
@@ -150,28 +209,34 @@ def quasi_pool(
 def quasi_judge(
     stack: np.ndarray,
     weights: np.ndarray,
+    quantile: np.ndarray,
     potentials: np.ndarray,
-    nodes: np.ndarray,
+    given: np.ndarray,
     directions: np.ndarray,
     goal: float,
     values: np.ndarray,
 ) -> np.ndarray:
     """Independent estimates of the dual values, `values (n, replicates)`, and losses `(n,)`.
 
-    Each replicate is an equal stretch of the nodes, which the potentials have not seen. The loss
-    is what the mean of the replicates exceeds the least dual value on the same nodes, that of a
-    coupling whose cells there have their masses.
+    Each replicate is an equal stretch of the `given` nodes, which the potentials have not seen,
+    with those added that show the rare cells. The loss is what the mean of the replicates exceeds
+    the least dual value on the same nodes, that of a coupling whose cells there have their masses.
     """
     n, m, r = stack.shape
     loss = np.empty(n)
     atoms = np.empty((m, r))
     order = np.empty(m, dtype=np.int64)
-    shares = np.empty(m)
+    own = np.empty(m)
+    tails = np.empty(m)
     v = np.empty(m)
     mass = np.empty(m)
     hessian = np.empty((m, m))
     replicates = values.shape[1]
-    length = nodes.shape[0] // replicates
+    rare = np.empty(count_rare(weights), dtype=np.int64)
+    extra = extra_nodes(given.shape[0] // replicates)
+    room = given.shape[0] + replicates * extra * rare.shape[0]
+    nodes = np.empty((room, r - 1)) if rare.shape[0] > 0 else given
+    shares = np.ones(room)
     for c in range(n):
         for j in range(m):
             for d in range(r):
@@ -180,18 +245,24 @@ def quasi_judge(
         sort_atoms(atoms, order)
         constant = 0.0
         for j in range(m):
-            shares[j] = weights[order[j]]
+            own[j] = weights[order[j]]
+            tails[j] = quantile[order[j]]
             v[j] = potentials[c, order[j]]
-            constant += shares[j] * v[j]
+            constant += own[j] * v[j]
+        if rare.shape[0] > 0:
+            rarest_cells(atoms, own, tails, RARE, rare)
+            move_origin(atoms, own)
+            mixed_nodes(atoms, v, rare, given, replicates, extra, nodes, shares)
+        length = room // replicates
         mean = 0.0
         for t in range(replicates):
-            begin = t * length
-            total = line_cells(atoms, v, nodes, begin, begin + length, mass, hessian)
+            begin, end = t * length, (t + 1) * length
+            total = line_cells(atoms, v, nodes[begin:end], shares[begin:end], mass, hessian)
             values[c, t] = total + constant
             mean += values[c, t] / replicates
-        quasi_newton(atoms, shares, v, nodes, nodes.shape[0], goal)
-        least = line_cells(atoms, v, nodes, 0, nodes.shape[0], mass, hessian)
+        quasi_newton(atoms, own, v, nodes, shares, goal)
+        least = line_cells(atoms, v, nodes, shares, mass, hessian)
         for j in range(m):
-            least += shares[j] * v[j]
+            least += own[j] * v[j]
         loss[c] = abs(mean - least)
     return loss

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import first_potential, merge_atoms
+from channelcode._kernels.transport.cells import axis_potential, merge_atoms
 from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
 from channelcode._kernels.transport.repair import repair_loss
 from channelcode._kernels.transport.slabs import slab_cells
@@ -106,7 +106,7 @@ def slab_pool(
         shares = all_weights[:kept].copy()
         v = np.empty(kept)
         lay_slabs(atoms, directions)
-        first_potential(atoms, quantile, v)
+        axis_potential(atoms, shares, v)
         slab_newton(atoms, shares, v, COARSE, COARSE_GOAL)
         steps[c] = slab_newton(atoms, shares, v, FINE, goal)
         for j in range(m):

@@ -60,5 +60,6 @@ def quasi_potentials(
     nodes = normal_nodes(dim - 1, rule.points, rule.replicates, rule.rng)
     potentials = np.zeros(atoms.shape[:2])
     directions, tails = directions_in(dim), upper_quantiles(weights)
-    steps = quasi_pool(atoms, weights, tails, nodes, directions, rule.points, GOAL, potentials)
+    count = rule.replicates
+    steps = quasi_pool(atoms, weights, tails, nodes, directions, count, GOAL, potentials)
     return potentials, steps

@@ -211,6 +211,37 @@ def test_products_in_space_split(deviations):
         assert result.lower <= exact <= result.upper
 
 
+@pytest.mark.parametrize("far", [100.0, 1000.0, 1e6])
+def test_planes_with_one_far_atom_among_many(far):
+    """One atom at 100 or 1000 among 25: half of them raised `NotConverged`."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        atoms, weights = rng.standard_normal((25, 2)), rng.dirichlet(np.ones(25))
+        atoms[0] *= far
+        factor = rng.standard_normal((2, 2))
+        result = w2(Gaussian([0.0, 0.0], factor @ factor.T), DiscreteMeasure(atoms, weights))
+        assert result.status.ok
+        assert result.method.startswith("plane")
+
+
+def test_products_in_the_plane_split():
+    """Grids up to 8 by 8, sides of very different lengths: no cell may start empty."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        deviations, sides = 10.0 ** rng.uniform(-3, 1, 2), []
+        for size in rng.integers(2, 9, 2):
+            weights = rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0])))
+            sides.append(DiscreteMeasure(rng.standard_normal(size), weights))
+        grid = np.stack(np.meshgrid(*(s.atoms for s in sides), indexing="ij"), -1).reshape(-1, 2)
+        mass = np.outer(*(s.weights for s in sides)).ravel()
+        lines = zip(deviations, sides, strict=True)
+        exact = sum(w2(Gaussian(0.0, d**2), side).squared for d, side in lines)
+        result = w2(Gaussian(np.zeros(2), np.diag(deviations**2)), DiscreteMeasure(grid, mass))
+        scale = (deviations**2).sum() + sum(side.second_moment for side in sides)
+        assert result.status.ok
+        assert result.squared == pytest.approx(exact, abs=1e-9 * scale)
+
+
 @pytest.mark.parametrize("m", [12, pytest.param(20, marks=pytest.mark.slow)])
 def test_large_planar_pools_with_many_atoms(m):
     """One in five raised `NotConverged` for a node of the table, which is no candidate."""

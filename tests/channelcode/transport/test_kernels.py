@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
 from channelcode._kernels.transport import (
     cells as cells_kernels,
@@ -25,6 +26,9 @@ from channelcode._kernels.transport import (
 )
 from channelcode._kernels.transport import (
     quasi as quasi_kernels,
+)
+from channelcode._kernels.transport import (
+    rare as rare_kernels,
 )
 from channelcode._kernels.transport import (
     repair as repair_kernels,
@@ -200,10 +204,12 @@ def test_cells_in_space(rng):
     v = 0.2 * rng.standard_normal(5)
     nodes = normal_nodes(2, 8, 2, 0)
     mass, hessian, moment = np.zeros(5), np.zeros((5, 5)), np.zeros((5, 3))
+    shares = rng.random(16)
     assert_matches_py_func(
-        cells_kernels.line_cells, points, v, nodes, 0, 16, mass, hessian, atol=1e-14
+        cells_kernels.line_cells, points, v, nodes, shares, mass, hessian, atol=1e-14
     )
     assert_matches_py_func(cells_kernels.first_potential, 3 * points, upper_quantiles(weights), v)
+    assert_matches_py_func(cells_kernels.axis_potential, 3 * points, weights, v, atol=1e-14)
     assert_matches_py_func(slabs_kernels.corner_heights, points, v, np.zeros(60))
     assert_matches_py_func(slabs_kernels.crossing_heights, points, v, np.zeros(80), 0)
     for step in (0.5, 1.25):
@@ -228,18 +234,66 @@ def test_quasi_and_space(rng):
     stack, v = np.stack((points, 1.2 * points)), np.zeros((2, 4))
     ordered = points[np.argsort(points[:, 0])]
     assert_matches_py_func(
-        quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, 16, 1e-9, atol=1e-8
+        quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, np.ones(16), 1e-9, atol=1e-8
     )
-    given = (stack, weights, tails, nodes, directions, 8, 1e-9, v)
-    assert_matches_py_func(quasi_kernels.quasi_pool, *given, atol=1e-8)
-    rule = (stack, weights, v, nodes, directions, 1e-9, np.zeros((2, 2)))
-    assert_matches_py_func(quasi_kernels.quasi_judge, *rule, atol=1e-8)
+    assert_matches_py_func(quasi_kernels.move_origin, points, weights)
+    for own in (weights, np.array([0.6, 0.397, 0.002, 0.001])):  # the second has rare cells
+        tails = upper_quantiles(own)
+        given = (stack, own, tails, nodes, directions, 2, 1e-9, v)
+        assert_matches_py_func(quasi_kernels.quasi_pool, *given, atol=1e-8)
+        rule = (stack, own, tails, v, nodes, directions, 1e-9, np.zeros((2, 2)))
+        assert_matches_py_func(quasi_kernels.quasi_judge, *rule, atol=1e-8)
     assert_matches_py_func(space_kernels.lay_slabs, points, directions, atol=1e-14)
     assert_matches_py_func(space_kernels.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9)
     slabs = (stack[:1], weights, tails, directions, 1e-12, v[:1])
     assert_matches_py_func(space_kernels.slab_pool, *slabs, atol=1e-9)
     judge = (stack[:1], weights, v[:1], directions, 2.0)
     assert_matches_py_func(space_kernels.slab_judge, *judge, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1.0, 1.0), (1.0, 1e-3), (40.0, 1e-4)])
+def test_no_cell_of_the_first_potential_is_empty(rng, shape):
+    """Each holds about the product of its weights along the axes, and more."""
+    for m in (3, 9, 25):
+        points, weights = atoms_and_weights(rng, m, 2)
+        points, v, mass = points * np.array(shape), np.empty(m), np.empty(m)
+        cells_kernels.axis_potential(points, weights, v)
+        plane_kernels.cell_edges(points, v, mass, np.empty((m, 2)), np.empty((m, m)))
+        assert (mass >= 0.99 * weights**2).all()  # the quantiles are rough
+
+
+def test_rare(rng):
+    points, weights = atoms_and_weights(rng, 6, 4)
+    weights = weights * np.array([1.0, 1.0, 1.0, 1e-4, 1e-5, 1e-3])
+    v, point = np.empty(6), np.zeros(4)
+    cells_kernels.axis_potential(points, weights, v)
+    assert_matches_py_func(rare_kernels.nearest_in_cell, points, v, 4, point, atol=1e-12)
+    rare_kernels.nearest_in_cell(points, v, 4, point)
+    assert (points @ point - v).max() == pytest.approx(points[4] @ point - v[4], abs=2e-2)
+    tails, rare = upper_quantiles(weights), np.zeros(2, dtype=np.int64)
+    assert_matches_py_func(rare_kernels.rarest_cells, points, weights, tails, 0.01, rare)
+    assert rare_kernels.rarest_cells(points, weights, tails, 0.01, rare) == 2
+    given = normal_nodes(3, 64, 2, 0)
+    nodes, shares = np.zeros((192, 3)), np.zeros(192)
+    mixed = (points, v, rare, given, 2, 16, nodes, shares)
+    assert_matches_py_func(rare_kernels.mixed_nodes, *mixed, atol=1e-12)
+
+
+def test_shifted_nodes_see_a_far_half_space():
+    """P(X > 5) = 2.9e-7 and E(X - 5)_+ across the exact axis: no plain node of 1024 comes near."""
+    atoms = np.array([[0.0, 0.0, 0.0], [1e-3, 1.0, 0.0]])  # sorted along the exact axis
+    v, rare = np.array([0.0, 5.0]), np.array([1])
+    given = normal_nodes(2, 128, 8, 0)
+    nodes, shares = np.zeros((8 * 144, 2)), np.zeros(8 * 144)
+    assert rare_kernels.mixed_nodes(atoms, v, rare, given, 8, 16, nodes, shares) == 8 * 144
+    assert shares.sum() == pytest.approx(8.0, rel=0.05)  # one for each replicate
+    mass, hessian = np.zeros(2), np.zeros((2, 2))
+    total = cells_kernels.line_cells(atoms, v, nodes, shares, mass, hessian)
+    size = np.hypot(1.0, 1e-3)
+    tail = special.ndtr(-5 / size)
+    assert mass[1] == pytest.approx(tail, rel=0.2)
+    density = np.exp(-12.5 / size**2) / np.sqrt(2 * np.pi)
+    assert total == pytest.approx(size * density - 5 * tail, rel=0.2)
 
 
 def test_table(rng):

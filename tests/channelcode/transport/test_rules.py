@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from channelcode.transport.rules import coverage_factor, directions_in, upper_quantiles
+from channelcode.transport.rules import WIDENED, coverage_factor, directions_in, upper_quantiles
 
 
 def test_coverage_is_students():
-    assert coverage_factor(8) == pytest.approx(stats.t.ppf(0.9995, 7), rel=1e-10)
+    assert coverage_factor(8) == pytest.approx(WIDENED * stats.t.ppf(0.9995, 7), rel=1e-10)
 
 
 def test_directions_are_unit_vectors_with_the_axes_first():
