@@ -18,6 +18,7 @@ from apm.posteriors.labels import as_labels
 from apm.rounds import Round
 from apm.selectors import Random, Selector
 from apm.selectors.default import default_selector
+from apm.storage.frames import frame
 from apm.studies.engine.execution import Task, results_of
 from apm.studies.engine.statistics import Interval, bootstrap_interval
 from apm.studies.engine.study import Plan
@@ -53,8 +54,6 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame: selector, trial, labels asked, accuracy."""
-        import pandas as pd
-
         selectors, trials, points = self.accuracy.shape
         index = np.indices(self.accuracy.shape).reshape(3, selectors * trials * points)
         columns = {
@@ -63,7 +62,7 @@ class Comparison:
             "asked": index[2],
             "accuracy": self.accuracy.ravel(),
         }
-        return pd.DataFrame(columns)
+        return frame(columns)
 
     def __str__(self) -> str:
         areas = self.areas.mean(axis=1)

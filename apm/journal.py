@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from apm.storage.answers import EVENTS, Answers, last_call, replayed
+from apm.storage.frames import frame
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
@@ -91,8 +92,6 @@ class History(tuple[Record, ...]):
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each record, the fields of its scores as columns."""
-        import pandas as pd
-
         rows = []
         for record in self:
             row = asdict(record)
@@ -100,7 +99,7 @@ class History(tuple[Record, ...]):
             rows.append({**row, **{f"score_{name}": value for name, value in scores.items()}})
         plain = [each.name for each in fields(Record) if each.name != "scores"]
         columns = plain + [f"score_{each.name}" for each in fields(ScoreSummary)]
-        return pd.DataFrame(rows, columns=pd.Index(columns))
+        return frame(rows, columns)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from apm.belief import Belief
 from apm.insight.advice import predicted_outputs
 from apm.insight.replay import beliefs, sampled_rows
 from apm.posteriors.labels import as_labels
+from apm.storage.frames import frame
 from channelcode._validation import Array, integer
 from channelcode.errors import InvalidArgument
 
@@ -34,10 +35,8 @@ class Curve:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row for each number of labels."""
-        import pandas as pd
-
         columns = {"labels": self.labels, "accuracy": self.accuracy, "log_loss": self.log_loss}
-        return pd.DataFrame(columns)
+        return frame(columns)
 
 
 def curve(setup: Setup, state: State, features: Any, y: Any, every: int) -> Curve:

@@ -55,11 +55,13 @@ def from_keel(table: str) -> Table | None:
 
 
 def from_sklearn(table: str) -> Table | None:
-    """Read a set that scikit-learn ships; None if it ships no such set."""
+    """Read a set that scikit-learn ships; None if it ships no such set, or is not installed."""
     if table not in ("wdbc", "digits"):
         return None
-    from sklearn import datasets
-
+    try:
+        from sklearn import datasets
+    except ImportError:
+        return None
     bunch: Any = datasets.load_breast_cancer() if table == "wdbc" else datasets.load_digits()
     features = np.asarray(bunch["data"], dtype=np.float64)
     target = np.asarray(bunch["target"])
@@ -69,11 +71,13 @@ def from_sklearn(table: str) -> Table | None:
 
 
 def from_openml(table: str) -> Table | None:
-    """Download a set from OpenML into scikit-learn's cache; None without a network."""
+    """Download a set from OpenML into scikit-learn's cache; None without it or a network."""
     if table not in _OPENML:
         return None
-    from sklearn.datasets import fetch_openml
-
+    try:
+        from sklearn.datasets import fetch_openml
+    except ImportError:
+        return None
     name, version = _OPENML[table]
     try:
         bunch: Any = fetch_openml(name=name, version=version, as_frame=False, parser="liac-arff")

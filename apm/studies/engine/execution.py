@@ -46,8 +46,10 @@ def results_of(
     elif workers == 1:
         yield from map(execute, tasks)
     else:
-        from joblib import Parallel, delayed
-
+        try:
+            from joblib import Parallel, delayed
+        except ImportError:
+            raise MissingExtra("joblib", "parallel") from None
         options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
         finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
         try:
