@@ -34,6 +34,7 @@ from apm.learner import Learner
 from apm.posteriors import (
     Bohning,
     CollapsedWeights,
+    CompetingMaxima,
     DiagonalHessian,
     Draws,
     FullHessian,
@@ -97,6 +98,7 @@ __all__ = [
     "Inputs",
     "Draws",
     "CollapsedWeights",
+    "CompetingMaxima",
     "Encoder",
     "Linear",
     "Affine",

@@ -42,6 +42,11 @@ class Encoder:
         """Whether l = <theta, phi(x)>, so that `encode` says all."""
         return self.num_parameters is None
 
+    @property
+    def has_jacobian(self) -> bool:
+        """Whether `jacobian` is a formula, and not differences of `inputs`."""
+        return self.is_linear or type(self).jacobian is not Encoder.jacobian
+
     def encode(self, X: ArrayLike) -> Matrix:
         """The features of every row of X: `(n, d)` to `(n, p)`."""
         if type(self).inputs is Encoder.inputs:

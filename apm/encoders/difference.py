@@ -39,6 +39,10 @@ class Difference(Encoder):
         """q of the encoder of one member; None if it is linear."""
         return self.encoder.num_parameters
 
+    @property
+    def has_jacobian(self) -> bool:
+        return self.encoder.has_jacobian
+
     def encode(self, X: ArrayLike) -> Matrix:
         if not self.is_linear:
             return super().encode(X)

@@ -54,6 +54,10 @@ class NonLinear(Immutable, Encoder):
         return self._count
 
     @property
+    def has_jacobian(self) -> bool:
+        return self._jacobian is not None
+
+    @property
     def function(self) -> Callable[..., Any]:
         """The function behind `inputs`."""
         return self._function

@@ -14,7 +14,9 @@ from apm.posteriors.covariances.structures import (
     KroneckerHessian,
     Structure,
 )
+from apm.posteriors.encoded_laplace import EncodedLaplace
 from apm.posteriors.evidence import MaximumEvidence
+from apm.posteriors.fitting.restarts import CompetingMaxima
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
@@ -29,10 +31,12 @@ __all__ = [
     "BlockCovariance",
     "Bohning",
     "CollapsedWeights",
+    "CompetingMaxima",
     "Covariance",
     "DiagonalCovariance",
     "DiagonalHessian",
     "Draws",
+    "EncodedLaplace",
     "FullHessian",
     "Grid",
     "Inputs",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from apm._inputs import Matrix, is_sparse
+from apm.encoders import Encoder, Linear
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.covariance import (
     BlockCovariance,
@@ -33,7 +34,7 @@ from apm.posteriors.fitting.maximum import (
 from apm.posteriors.fitting.softmax_maximum import complements
 from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from apm.posteriors.input_projection import informative_projection
-from channelcode._validation import Array, read_only
+from channelcode._validation import Array, Seed, read_only
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
@@ -50,6 +51,20 @@ class Solution(NamedTuple):
     coordinates: Array | None = None
 
 
+class EncoderOptions(TypedDict, total=False):
+    """What `Laplace` takes beside an encoder."""
+
+    push: str
+    prior: Any
+    samples: int
+    restarts: int
+    rng: Seed
+
+
+class LaplaceOptions(PriorOptions, EncoderOptions, total=False):
+    """What `Laplace` takes by keyword."""
+
+
 class Laplace(Posterior):
     """N(theta_MAP, H^-1) with H the Hessian of -ln p(theta | labels) at its maximum (theory 5).
 
@@ -62,6 +77,9 @@ class Laplace(Posterior):
     For a channel that is not log-concave (`Cauchit`, `Lapse`) the maximum is a local one, and where
     H is not positive definite there, labels curved the wrong way count as flat (`exact` is False).
 
+    With `encoder=`, an encoder into which the parameters may enter in any way, it becomes an
+    `EncodedLaplace`, which has options of its own: `push`, `prior`, `samples`, `restarts`, `rng`.
+
     >>> from channelcode.channels import Probit
     >>> posterior = Laplace(Probit(), 1.0).fit([[2.0], [-1.0]], [1, 0])
     >>> posterior.mean.round(6).tolist(), posterior.covariance.round(6).tolist()
@@ -73,21 +91,35 @@ class Laplace(Posterior):
     _structure: Structure
     _projection: Array
 
+    def __new__(cls, *args: Any, **options: Any) -> Laplace:
+        """A posterior for the encoder given, if there is one that is not `Linear()`."""
+        encoder = options.get("encoder")
+        if cls is Laplace and encoder is not None and type(encoder) is not Linear:
+            from apm.posteriors.encoded_laplace import EncodedLaplace
+
+            return object.__new__(EncodedLaplace)
+        return object.__new__(cls)
+
     def __init__(
         self,
         channel: Channel,
         prior_precision: float = 0.01,
         *,
         structure: Structure | None = None,
-        **options: Unpack[PriorOptions],
+        encoder: Encoder | None = None,
+        **options: Unpack[LaplaceOptions],
     ) -> None:
+        own = [name for name in EncoderOptions.__annotations__ if name in options]
+        if own:
+            rule = "must be given with an encoder that is not Linear()"
+            raise InvalidArgument(own[0], rule, options.get(own[0]))
         if not isinstance(channel, Channel) or channel.inputs is not None:
             raise InvalidArgument("channel", "must be a channel with a continuous input", channel)
         structure = FullHessian() if structure is None else structure
         if not isinstance(structure, Structure):
             rule = "must be FullHessian(), KroneckerHessian() or DiagonalHessian()"
             raise InvalidArgument("structure", rule, structure)
-        if channel.dim == 1 and not isinstance(self, ScalarLaplace):
+        if channel.dim == 1 and self.linear and not isinstance(self, ScalarLaplace):
             if type(self) is not Laplace:
                 rule = "must have an input in R^k: for one on the line derive from ScalarLaplace"
                 raise InvalidArgument("channel", rule, channel)
@@ -95,7 +127,7 @@ class Laplace(Posterior):
         self._set(
             _channel=channel, _structure=structure, _projection=informative_projection(channel)
         )
-        super().__init__(prior_precision, **options)
+        super().__init__(prior_precision, **options)  # type: ignore[misc]
 
     @property
     def num_labels(self) -> int:

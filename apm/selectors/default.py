@@ -16,9 +16,9 @@ def default_selector(belief: Belief) -> Selector:
     """The rule that our studies rank best for this belief.
 
     Two classes with a logistic or probit channel: `APM(message=Predictions())`. A softmax: the rule
-    of `docs/multiclass.md`. A regression: `InformationGain()`, the D-optimal design. Samples of a
-    model that is not linear in its parameters: `InformationGain()`, which is exact there and needs
-    no budget. Any other scalar channel: the paper's `APM()`.
+    of `docs/multiclass.md`. A regression: `InformationGain()`, the D-optimal design. A model
+    that is not linear in its parameters, or known by samples: `InformationGain()`, which needs no
+    budget. Any other scalar channel: the paper's `APM()`.
 
     >>> from apm.posteriors import Bohning, VariationalLogistic
     >>> default_selector(Belief(Bohning(3))).channel
@@ -26,8 +26,8 @@ def default_selector(belief: Belief) -> Selector:
     >>> default_selector(Belief(VariationalLogistic())).message.num_targets
     200
     """
-    by_samples = belief.posterior.gives_samples and not belief.posterior.linear
-    if by_samples or not belief.posterior.has_classes:
+    posterior = belief.posterior
+    if not posterior.linear or posterior.gives_samples or not posterior.has_classes:
         return InformationGain()
     if isinstance(belief.channel, Softmax):
         return APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())

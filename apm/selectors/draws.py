@@ -51,6 +51,17 @@ def _root(covariance: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0.0))  # rounding may fall below zero
 
 
+def by_draws(belief: Belief, samples: int | None, rng: np.random.Generator) -> Belief:
+    """The belief by draws of theta, where the parameters enter non-linearly; else as it is.
+
+    With `samples` None there is nothing to draw.
+    """
+    drawn = getattr(belief.posterior, "drawn", None)
+    if samples is None or drawn is None:
+        return belief
+    return Belief(drawn(samples, rng), belief.encoder, belief.channel)
+
+
 def gives_samples(belief: Belief, X: Any) -> bool:
     """Whether the induced laws of this belief are samples, and not Gaussian."""
     if belief.posterior.gives_samples:
@@ -67,7 +78,7 @@ def drawn_inputs(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
     its samples draws from them, by their weights.
     """
     matrix = belief.matrix(X)
-    belief = belief.sized(matrix)
+    belief = by_draws(belief.sized(matrix), samples, rng)
     width = max(samples, 1) * belief.channel.dim
     rows = max(1, CHUNK_ENTRIES // max(width, matrix.shape[1]))
     if belief.posterior.gives_samples:

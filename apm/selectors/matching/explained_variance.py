@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from apm._inputs import as_dense
 from apm.belief import Belief
-from apm.posteriors import Bohning, Posterior
+from apm.posteriors import Bohning, EncodedLaplace, Posterior
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.matching.views import View
@@ -36,6 +37,8 @@ def explained_share(belief: Belief, X: Any, targets: Any, view: View) -> Array:
     if isinstance(view.laws, EmpiricalPool):
         return _sampled_share(view.laws, belief.push(targets))
     features, others = belief.encoder.encode(X), belief.encoder.encode(targets)
+    if isinstance(posterior, EncodedLaplace):
+        return _image_share(posterior, as_dense(features), as_dense(others), view)
     form = posterior
     if not isinstance(posterior, ScalarGaussian | Bohning):
         form = getattr(posterior.covariance, "features", None)
@@ -129,15 +132,32 @@ def _sampled_share(laws: Any, targets: Any) -> Array:
     if laws.dim != 1:
         rule = "must be ContestedPair() for a posterior made of samples in R^k"
         raise InvalidArgument("channel", rule, f"laws in R^{laws.dim}")
-    here, there = _deviations(laws), _deviations(targets)
-    unit = np.sqrt(np.vecdot(here, here))
+    return _spanned_share(_deviations(laws), _deviations(targets))
+
+
+def _image_share(posterior: EncodedLaplace, X: Any, targets: Any, view: View) -> Array:
+    """rho^2 in the linear model of an encoder, `(n, t)`."""
+    if view.laws.dim != 1:
+        rule = "must be ContestedPair() for a linearised posterior in R^k"
+        raise InvalidArgument("channel", rule, f"laws in R^{view.laws.dim}")
+    images = np.concatenate([posterior.images(part) for part in posterior.pieces(X)])
+    if view.pairs is None:
+        here = images[:, 0]
+    else:
+        rows = np.arange(len(images))
+        here = images[rows, view.pairs[:, 0]] - images[rows, view.pairs[:, 1]]
+    there = np.swapaxes(posterior.images(np.asarray(targets, dtype=np.float64)), 1, 2)
+    return _spanned_share(here, there[..., 0] if there.shape[2] == 1 else there)
+
+
+def _spanned_share(here: Array, there: Array) -> Array:
+    """The part of each vector `(n, s)` that lies in the span of others `(t, s)` or `(t, s, k)`."""
     here = here * _inverse_root(np.vecdot(here, here))[:, None]
     share = np.empty((len(here), len(there)))
     for place, logits in enumerate(there):  # (s, k): an orthonormal basis of what they span
-        basis, sizes, _ = np.linalg.svd(logits, full_matrices=False)
+        basis, sizes, _ = np.linalg.svd(logits.reshape(len(logits), -1), full_matrices=False)
         basis = basis[:, sizes > np.sqrt(RANK_RTOL) * sizes[0]] if sizes[0] > 0 else basis[:, :0]
         share[:, place] = np.square(here @ basis).sum(axis=1)
-    share[unit == 0] = 0.0
     return np.minimum(share, 1.0, out=share)
 
 

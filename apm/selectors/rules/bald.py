@@ -57,9 +57,12 @@ class BALD(PoolSelector):
 
     @staticmethod
     def _closed(belief: Belief) -> bool:
+        from apm.posteriors import EncodedLaplace
         from apm.posteriors.gaussian import ScalarGaussian
 
-        gaussian = isinstance(belief.posterior, ScalarGaussian)
+        posterior = belief.posterior
+        gaussian = isinstance(posterior, ScalarGaussian | EncodedLaplace)
+        gaussian = gaussian and posterior.dim == 1 and not posterior.gives_samples
         return gaussian and type(belief.channel) in (Logistic, Probit)
 
 

@@ -13,7 +13,7 @@ from apm._inputs import as_matrix
 from apm.belief import Belief
 from apm.selectors.base import Selector
 from apm.selectors.class_draws import TINY, class_major, class_probabilities, entropies
-from apm.selectors.draws import gives_samples, inputs_at, parameter_draws
+from apm.selectors.draws import by_draws, gives_samples, inputs_at, parameter_draws
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Logistic
@@ -58,7 +58,7 @@ class EPIG(Selector):
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         matrix, generator = belief.matrix(X), as_generator(rng)
-        belief = belief.sized(matrix)
+        belief = by_draws(belief.sized(matrix), self.samples, generator)
         if self.targets is None:
             count = min(self.num_targets, len(matrix))
             targets = matrix[generator.choice(len(matrix), size=count, replace=False)]

@@ -12,7 +12,7 @@ from apm._inputs import as_list
 from apm.belief import Belief
 from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
-from apm.selectors.draws import drawn_inputs, gives_samples, parameter_draws
+from apm.selectors.draws import by_draws, drawn_inputs, gives_samples, parameter_draws
 from apm.selectors.ranking import Indices
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, Seed, as_generator, integer
@@ -99,6 +99,7 @@ def sampled_gain(belief: Belief, X: Any, samples: int, rng: np.random.Generator)
     """
     if not belief.posterior.has_classes:
         return _exact_gain(belief.channel, belief.push(X))
+    belief = by_draws(belief.sized(X), samples, rng)
     if gives_samples(belief, X):
         laws: Any = belief.push(X)
         if laws.equally_weighted:

@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 from apm.belief import Belief
 from apm.selectors.base import Selector
 from apm.selectors.class_draws import PIECE, class_major, class_probabilities
-from apm.selectors.draws import drawn_inputs, gives_samples, parameter_draws, point_inputs
+from apm.selectors.draws import (
+    by_draws,
+    drawn_inputs,
+    gives_samples,
+    parameter_draws,
+    point_inputs,
+)
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.channels import Softmax
 from channelcode.errors import InvalidArgument
@@ -43,7 +49,9 @@ class LabelSelector(Selector):
         if self.samples is None or gives_samples(belief, X):
             return belief.output_proba(X)
         matrix, generator = belief.matrix(X), as_generator(rng)
-        belief = belief.sized(matrix)
+        belief = by_draws(belief.sized(matrix), self.samples, generator)
+        if belief.posterior.gives_samples:
+            return belief.output_proba(matrix)
         if type(belief.channel) is Softmax:
             theta = class_major(parameter_draws(belief, self.samples, generator))
             rows = max(1, PIECE // (len(theta) * self.samples))
