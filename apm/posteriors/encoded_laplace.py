@@ -50,7 +50,7 @@ class EncodedLaplace(Laplace):
     >>> decay = NonLinear(lambda theta, X: theta[:, 0] - np.exp(theta[:, 1]) * X, 2)
     >>> posterior = Laplace(Logistic(), 1.0, encoder=decay).fit([[0.0], [1.0], [2.0]], [1, 1, 0])
     >>> posterior.mean.round(4), posterior.gradient_norm < 1e-6
-    (array([0.7057, 0.0138]), True)
+    (array([ 0.6662, -0.0834]), True)
     """
 
     __slots__ = ("_asked", "_drawn", "_encoder", "_plan", "_prior", "_push")
