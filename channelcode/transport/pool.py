@@ -97,7 +97,7 @@ def checked_pool(pool: Any, target: Any) -> Pool | list[Measure]:
     check_law("target", target)
     if isinstance(pool, Pool):
         check_dimension("target", target, pool.dim)
-        largest = float(np.sqrt(np.abs(pool.second_moment).max()))
+        largest = _largest(pool)
         if not largest <= LARGEST:
             raise InvalidArgument("pool", "must have squared distances that are finite", largest)
         return pool
@@ -115,6 +115,14 @@ def checked_pool(pool: Any, target: Any) -> Pool | list[Measure]:
     mean = np.array([law.mean for law in laws])
     covariance = np.array([law.covariance for law in laws])
     return ScalarPool(mean, covariance) if mean.ndim == 1 else FullPool(mean, covariance)
+
+
+def _largest(pool: Pool) -> float:
+    """The largest coordinate or deviation in a pool, without a square."""
+    if isinstance(pool, EmpiricalPool):
+        return float(max(pool.samples.max(), -pool.samples.min()))
+    mean = float(np.abs(pool.mean).max())
+    return max(mean, float(np.sqrt(np.abs(pool.total_variance).max())))
 
 
 def _line_gaussians(pool: GaussianPool, target: Reduced) -> Judged:

@@ -163,7 +163,7 @@ def axis_potential(atoms: np.ndarray, weights: np.ndarray, v: np.ndarray) -> Non
         height = 0.0
         for i in range(1, m):
             j, last = order[i], order[i - 1]
-            below += weights[last]
+            below += float(weights[last])
             rise = atoms[j, d] - atoms[last, d]
             if rise > 0.0:
                 # From the nearer end, so that light atoms keep their digits.
