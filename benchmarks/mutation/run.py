@@ -6,7 +6,7 @@ The tree is copied, and a mutant is made in the copy only. A parent imports what
 forks a child for each run of pytest, so that a mutant costs seconds. A mutant is caught when a
 test fails, cannot be collected, or does not end in time. Results are added to the file line by
 line, and a run that was interrupted goes on where it stopped. `--again` runs the survivors of the
-file once more. A first pass with `--stages 1 --examples 10 --budget 10` is quick; `--again` then
+file once more. A first pass with `--stages 1 --examples 10 --budget 5` is quick; `--again` then
 asks the
 wider tests about what is left.
 """
@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -25,6 +26,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,6 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.mutation.mutate import Mutant, mutants  # noqa: E402
 from benchmarks.mutation.nearest import SUBJECTS, stages  # noqa: E402
 
-SECONDS = 600  # for one stage of tests: a mutant may loop for ever
 LEAST = 16  # mutants of the smallest subject
 
 
@@ -62,30 +63,31 @@ def sampled(count: int, seed: int, only: str) -> list[Mutant]:
 
 
 class Quickest:
-    """A plugin of pytest: quick tests first, and no more than fit into `budget` seconds.
+    """A plugin of pytest: tests known to be quick first, until `budget` CPU seconds are used up.
 
-    The run without a mutant leaves the seconds of each test in a file.
+    The seconds of every test that ran are left in a file for the next run.
     """
 
     def __init__(self, file: Path, budget: float) -> None:
         self.file, self.budget = file, budget
         self.known: dict[str, float] = json.loads(file.read_text()) if file.is_file() else {}
+        self.spent = 0.0
 
-    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
-        spent, kept = 0.0, 0
-        for item in items:
-            spent += self.known.get(item.nodeid, 0.0)
-            kept += spent <= self.budget
-        config.hook.pytest_deselected(items=items[kept:])
-        del items[max(kept, 1) :]
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.nodeid not in self.known or report.when != "call":
-            self.known[report.nodeid] = self.known.get(report.nodeid, 0.0) + report.duration
+    def pytest_runtest_protocol(self, item: Any) -> Any:
+        """True says that the test is dealt with: without running it, once the budget is used up."""
+        self.began = time.process_time()
+        return True if self.spent > self.budget else None
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        seconds = time.process_time() - self.began
+        self.spent += seconds
+        self.known[nodeid] = round(seconds, 2)
 
     def pytest_sessionfinish(self) -> None:
-        if not os.environ.get("MUTANT_PATH"):
+        if self.file != Path(os.devnull):
             self.file.write_text(json.dumps(self.known))
 
 
@@ -121,19 +123,19 @@ def run_tests(tree: Path, files: Iterable[str]) -> str:
     child = os.fork()
     if child == 0:
         _test_in_child(tree, [*files])
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return "passed" if os.waitstatus_to_exitcode(status) in (0, 5) else "failed"
-        time.sleep(0.05)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "out of time"
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what the tests started and left
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "out of time"
+    return "passed" if code in (0, 5) else "failed"
 
 
 def _test_in_child(tree: Path, files: list[str]) -> None:
     os.setpgid(0, 0)
+    most = int(4 * float(os.environ["MUTANT_BUDGET"])) + 20
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))  # a mutant may loop for ever
     os.chdir(tree)
     sys.path[:] = [str(tree), *(place for place in sys.path if place != str(ROOT))]
     os.environ["PYTHONPATH"] = str(tree)
@@ -159,40 +161,21 @@ def _test_in_child(tree: Path, files: list[str]) -> None:
         os._exit(code)
 
 
-_sound: dict[str, bool] = {}
-
-
-def passes(tree: Path, files: list[str]) -> bool:
-    """Whether these tests pass without a mutant; asked once. Others could catch nothing."""
-    name = " ".join(files)
-    if name not in _sound:
-        began = time.monotonic()
-        _sound[name] = (outcome := run_tests(tree, files)) == "passed"
-        print(
-            f"{time.monotonic() - began:6.1f} s {outcome:8s} without a mutant: {name}", flush=True
-        )
-    return _sound[name]
-
-
 def judged(tree: Path, mutant: Mutant, most: int) -> dict[str, Any]:
     """What became of a mutant: caught by which stage, or survived."""
     place, source = tree / mutant.path, (ROOT / mutant.path).read_text()
     record: dict[str, Any] = {**mutant._asdict(), "shown": mutant.shown(source)}
-    nearest = list(islice(stages(ROOT, mutant.path), most))
-    usable = [files for files in nearest if passes(tree, files)]
     began = time.monotonic()
     place.write_text(mutant.applied(source))
-    os.environ["MUTANT_PATH"] = mutant.path
     try:
         record["verdict"] = "survived"
-        for number, files in enumerate(usable):
+        for number, files in enumerate(islice(stages(ROOT, mutant.path), most)):
             outcome = run_tests(tree, files)
             if outcome != "passed":
-                record.update(verdict="caught", stage=number, outcome=outcome)
+                record.update(verdict="caught", stage=number, outcome=outcome, tests=files)
                 break
     finally:
         place.write_text(source)
-        del os.environ["MUTANT_PATH"]
     record["seconds"] = round(time.monotonic() - began, 1)
     return record
 
@@ -223,6 +206,13 @@ def warm_up() -> None:
     _ = hypothesis, mpmath, numba, ot, pytest, scipy
 
 
+def check(tree: Path, records: list[dict[str, Any]]) -> None:
+    """Without a mutant the tests that caught one must pass."""
+    names = {tuple(each["tests"]) for each in records if each["verdict"] == "caught"}
+    for files in sorted(names):
+        print(f"{run_tests(tree, files):8s} without a mutant: {' '.join(files)}", flush=True)
+
+
 def summary(records: list[dict[str, Any]]) -> None:
     """The count, by subject, and the survivors."""
     caught = [record for record in records if record["verdict"] == "caught"]
@@ -242,10 +232,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="subjects whose name contains this")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--part", default="1/1", help="as 1/2: the first half of the mutants")
     parser.add_argument("--again", action="store_true", help="run the survivors of --out again")
     parser.add_argument("--stages", type=int, default=9, help="run at most this many")
     parser.add_argument("--examples", type=int, default=0, help="of Hypothesis, at most")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests in a stage")
+    parser.add_argument(
+        "--budget", type=float, default=60.0, help="CPU seconds of tests in a stage"
+    )
+    parser.add_argument("--check", action="store_true", help="run the tests without a mutant")
     parser.add_argument("--list", action="store_true", help="show the result, run nothing")
     options = parser.parse_args()
     lines = options.out.read_text().splitlines() if options.out.exists() else []
@@ -257,9 +251,13 @@ def main() -> None:
     os.environ["MUTANT_BUDGET"] = str(options.budget)
     os.environ["MUTANT_TIMES"] = str(options.out.resolve().with_suffix(".times.json"))
     warm_up()
-    chosen = sampled(options.count, options.seed, options.only)
+    part, parts = map(int, options.part.split("/"))
+    chosen = sampled(options.count, options.seed, options.only)[part - 1 :: parts]
     tree = copied()
     try:
+        if options.check:
+            check(tree, [*done.values()])
+            return
         for mutant in chosen:
             shown = mutant.shown((ROOT / mutant.path).read_text())
             if shown in done and not (options.again and done[shown]["verdict"] == "survived"):

@@ -148,9 +148,10 @@ def test_files_of_another_version_and_of_unknown_classes(tmp_path):
     X, _ = data()
     path = Learner(X, VariationalLogistic(), seed=0).save(tmp_path / "learner.npz")
     header, arrays = archive.read(path)
-    archive.write(path, {**header, "version": 99}, arrays)
-    with pytest.raises(InvalidArgument, match="version"):
-        Learner.load(path)
+    for version in (99, archive.VERSION + 1, archive.VERSION - 1, 1, 0, None, "2"):
+        archive.write(path, {**header, "version": version}, arrays)
+        with pytest.raises(InvalidArgument, match="version"):
+            Learner.load(path)
     evil = {**header, "version": archive.VERSION, "selector": {"type": "system", "fields": {}}}
     archive.write(path, evil, arrays)
     with pytest.raises(InvalidArgument, match="classes of this library"):

@@ -210,3 +210,18 @@ def test_bad_arguments():
         information_gap_bound(BinarySymmetric(0.1), DiscreteMeasure([0, 1], [0.5, 0.5]), B(1.0))
     with pytest.raises(InvalidArgument, match="measure must be Gaussian or discrete"):
         information_gap_bound(Lapse(Logistic()), 1.0, B(1.0))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weight", [0.9, 0.99])
+def test_the_kkt_bound_is_the_sum_of_its_terms(weight):
+    """Lip W1 + D(q_p || q*): without the divergence it would be no bound for a law on the target's
+    own atoms, where the divergence is the whole gap.
+    """
+    target = B(3.0)
+    law = DiscreteMeasure([-3.0, 3.0], [1 - weight, weight])
+    bound = information_gap_bound(Logistic(), law, target)
+    one = (1 - weight) * expit(-3.0) + weight * expit(3.0)
+    divergence = 1 + one * np.log2(one) + (1 - one) * np.log2(1 - one)
+    assert bound.divergence == pytest.approx(divergence)
+    assert _gap(Logistic(), law, target) == pytest.approx(divergence)
+    assert bound.kkt == pytest.approx(bound.lipschitz * 6.0 * (weight - 0.5) + divergence)

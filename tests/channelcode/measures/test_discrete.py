@@ -129,5 +129,13 @@ def test_simplify_merges_near_atoms_and_drops_empty_ones():
     np.testing.assert_allclose(simple.weights, [0.5, 0.5])
 
 
+def test_simplify_merges_to_the_centre_of_mass():
+    """Weights that do not sum to one, and a third atom that joins the first two."""
+    law = DiscreteMeasure([0.0, 1.0, 1.5, 9.0], [0.1, 0.3, 0.2, 0.4])
+    simple = law.simplify(atol=1.1)
+    np.testing.assert_allclose(simple.atoms, [(0.3 * 1.0 + 0.2 * 1.5) / 0.6, 9.0])
+    assert simple.mean == pytest.approx(law.mean)
+
+
 def test_repr_is_readable():
     assert "atoms=[-2.,  2.]" in repr(DiscreteMeasure.symmetric(2.0))

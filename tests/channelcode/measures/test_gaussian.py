@@ -99,3 +99,14 @@ def test_immutable():
     with pytest.raises(AttributeError, match="immutable"):
         law.extra = 1  # type: ignore[attr-defined]
     assert "Gaussian(mean=1.0, covariance=4.0)" in repr(Gaussian(1.0, 4.0))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_an_indefinite_matrix_is_refused_however_slightly(size):
+    """Rounding leaves eigenvalues of -1e-16 of the largest; -1e-8 is no covariance."""
+    Gaussian([0.0, 0.0], size * np.array([[1.0, 0.0], [0.0, -1e-16]]))
+    for least in (-1e-8, -1e-4):
+        with pytest.raises(InvalidArgument, match="positive semidefinite"):
+            Gaussian([0.0, 0.0], size * np.array([[1.0, 0.0], [0.0, least]]))
+    with pytest.raises(InvalidArgument, match="symmetric"):
+        Gaussian([0.0, 0.0], size * np.array([[1.0, 0.5], [0.5 + 1e-8, 1.0]]))
