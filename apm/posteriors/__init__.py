@@ -20,7 +20,7 @@ from apm.posteriors.fitting.restarts import CompetingMaxima
 from apm.posteriors.laplace import Laplace, ScalarLaplace
 from apm.posteriors.linear_gaussian import LinearGaussian
 from apm.posteriors.sampled import Sampled
-from apm.posteriors.samples import Grid, WeightedSamples
+from apm.posteriors.samples import Grid, Particles, WeightedSamples
 from apm.posteriors.samples.draws import Draws
 from apm.posteriors.samples.inputs import Inputs
 from apm.posteriors.samples.reweighting import CollapsedWeights
@@ -45,6 +45,7 @@ __all__ = [
     "Laplace",
     "MaximumEvidence",
     "LinearGaussian",
+    "Particles",
     "Posterior",
     "Sampled",
     "ScalarLaplace",

@@ -1,12 +1,13 @@
 """Posteriors made of weighted samples, for encoders of any kind.
 
-`weighted` is what those with parameter values share, `tables` what a pool's labels tell about them;
-`grid` is exact on a product of `axes`, `draws` are the user's own, `priors` are what they start
-from. `inputs` are a user's samples of channel inputs alone; `reweighting` is what labels do to
-samples.
+`weighted` is what those with parameter values share, `tables` what a pool's labels tell about them.
+`grid` is exact on a product of `axes`; `particles` are moved by `monte_carlo`; `draws` are the
+user's own; `priors` are what they start from. `inputs` are a user's samples of channel inputs
+alone; `reweighting` is what labels do to samples.
 """
 
 from apm.posteriors.samples.grid import Grid
+from apm.posteriors.samples.particles import Particles
 from apm.posteriors.samples.weighted import WeightedSamples
 
-__all__ = ["Grid", "WeightedSamples"]
+__all__ = ["Grid", "Particles", "WeightedSamples"]

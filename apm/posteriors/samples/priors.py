@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from apm.posteriors.samples.monte_carlo import mirrored
 from channelcode._numerics.logspace import HALF_LOG_TWO_PI
 from channelcode._validation import Array, finite_array, real_array
 from channelcode.errors import InvalidArgument
@@ -79,18 +80,49 @@ def log_density(prior: Any, theta: Array) -> Array:
     return values
 
 
-def _gaussian(prior: Gaussian, theta: Array) -> Array:
-    count = theta.shape[1]
-    if prior.dim != count:
+def required_dim(prior: Any, count: int | None) -> None:
+    """Refuse a Gaussian of another number of parameters."""
+    if isinstance(prior, Gaussian) and count is not None and prior.dim != count:
         raise InvalidArgument("prior", f"must be a law of {count} parameters", prior)
+
+
+def prior_draws(prior: Any, count: int, rng: np.random.Generator) -> Array:
+    """Draws of the parameters, `(count, q)`; those of a Gaussian in pairs about its mean."""
+    if isinstance(prior, Gaussian):
+        deviations, root = _scaled_root(prior)
+        return prior.mean + deviations * (mirrored(count, prior.dim, rng) @ root.T)
+    if hasattr(prior, "sample"):
+        found = prior.sample(count, rng=rng)
+    elif hasattr(prior, "rvs"):
+        found = prior.rvs(count, random_state=rng)
+    else:
+        rule = "must be a Gaussian, or have sample(count, rng=) or rvs(count, random_state=)"
+        raise InvalidArgument("prior", rule, prior)
+    draws = finite_array("prior", found, ndim=(1, 2))
+    draws = np.array(draws[:, None] if draws.ndim == 1 else draws)
+    if len(draws) != count:
+        raise InvalidArgument("prior", f"must give {count} draws", f"shape {draws.shape}")
+    return draws
+
+
+def _scaled_root(prior: Gaussian) -> tuple[Array, Array]:
+    """The deviations `(q,)` and a root of the correlations `(q, q)`, which must be regular."""
+    count = prior.dim
     covariance = np.reshape(np.asarray(prior.covariance, dtype=np.float64), (count, count))
     deviations = np.sqrt(np.diag(covariance))
     if not (deviations > 0).all():
         raise InvalidArgument("prior", "must have a density: no variance may be zero", prior)
     try:  # in units of the deviations, so that scales of any size are no rank deficiency
-        root = np.linalg.cholesky(covariance / np.outer(deviations, deviations))
+        root: Any = np.linalg.cholesky(covariance / np.outer(deviations, deviations))
+        return deviations, root
     except np.linalg.LinAlgError:
         raise InvalidArgument("prior", "must have a density: singular covariance", prior) from None
+
+
+def _gaussian(prior: Gaussian, theta: Array) -> Array:
+    count = theta.shape[1]
+    required_dim(prior, count)
+    deviations, root = _scaled_root(prior)
     z = np.linalg.solve(root, ((theta - np.asarray(prior.mean)) / deviations).T)
     scale = float(np.log(np.diag(root)).sum() + np.log(deviations).sum())
     return -0.5 * np.square(z).sum(axis=0) - scale - count * HALF_LOG_TWO_PI
