@@ -11,7 +11,7 @@ import numpy as np
 from apm.answering.state import Setup, State
 from apm.belief import Belief
 from apm.insight.replay import sampled_rows
-from apm.posteriors import CollapsedWeights
+from apm.posteriors import Bohning, CollapsedWeights, Laplace, VariationalLogistic
 from apm.selectors.draws import drawn_inputs
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument, NotConverged
@@ -21,6 +21,7 @@ DRAWS = 200  # of theta, for the interval
 FANTASIES = 8  # of the next labels, for the gain
 NEXT = 10  # labels
 LEVEL = 0.9
+MOST_WEIGHTS = 1000  # whose exact curvature is formed for the interval
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class StopAdvice:
     - `remaining_bits`: the mean of I(theta; Y_x) over these rows, in bits: how much knowing the
       parameters would still tell about the label of a row;
     - `accuracy`: the mean probability of the predicted labels under the posterior, and `interval`
-      its 5 % to 95 % range over draws of the parameters;
+      its 5 % to 95 % range over draws of the parameters (with the exact curvature of the posterior
+      where there are at most 1,000 weights, else narrower);
     - `gain`: by how much `accuracy` is expected to rise with the next `next_labels` labels that the
       selector would ask for, averaged over labels drawn from the posterior; `gain_error` is the
       standard error of that average. `gain_bits` is the expected fall of `remaining_bits`. None
@@ -75,8 +77,10 @@ def stop_advice(setup: Setup, state: State) -> StopAdvice:
     rng = np.random.default_rng([setup.seed % 2**63, len(state.journal)])
     belief = state.belief
     bits, (accuracy, codes) = remaining_bits(belief, features), _expected(belief, features)
-    by_draw = _by_draw(belief, features, codes, rng)
+    by_draw = _by_draw(with_full_spread(belief), features, codes, rng)
     low, high = np.quantile(by_draw, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    shift = accuracy - float(np.mean(by_draw))  # the spread of the draws, around the expectation
+    low, high = max(low + shift, 0.0), min(high + shift, 1.0)
     gains = _gains(setup, state, features, rng)
     count, changes = (NEXT, None) if gains is None else gains
     gain = error = fewer = None
@@ -98,6 +102,32 @@ def predicted_outputs(belief: Belief, features: Any) -> Any:
     """The output that is predicted for each row, `(m,)`: as `Learner.predict` does."""
     certain = belief.posterior.certain_outputs
     return certain[np.argmax(belief.predict_proba(features)[:, certain], axis=1)]
+
+
+def with_full_spread(belief: Belief) -> Belief:
+    """The belief with a Gaussian of the curvature at the maximum, where that is small enough.
+
+    The bounds behind `VariationalLogistic` and `Bohning` make their Gaussians narrower than the
+    posterior: 90 % intervals from their draws hold the truth in three of four cases.
+    """
+    posterior = belief.posterior
+    size = posterior.dim * len(posterior.precision) if posterior.num_features else 0
+    narrow = isinstance(posterior, VariationalLogistic | Bohning)
+    if not narrow or posterior.num_observations == 0 or size > MOST_WEIGHTS:
+        return belief
+    wide = Laplace(
+        posterior.channel,
+        posterior.prior_precision,
+        intercept=posterior.intercept,
+        intercept_precision=posterior.intercept_precision,
+        classes=np.arange(posterior.num_labels),
+    )
+    examples = posterior.design[:, : posterior.num_features]
+    try:
+        fitted = wide.fit(examples, posterior.codes, posterior.sample_weight)
+    except NotConverged:
+        return belief
+    return Belief(fitted, belief.encoder, belief.channel)
 
 
 def _by_draw(belief: Belief, features: Any, codes: Any, rng: np.random.Generator) -> Array:

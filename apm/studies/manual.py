@@ -1,7 +1,7 @@
 """The numbers of the manual from finished runs: `python -m apm.studies.manual docs --help`.
 
 Copies the tables of a run to `docs/results` and makes every marked table and sentence of
-`docs/multiclass.md` and `docs/reproduce.md` anew from them.
+`docs/multiclass.md` and `docs/reproduce.md`, and what `docs/choosing.md` quotes of them, anew.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from apm.studies.report.markdown import fill
 
 MULTICLASS = ("areas.csv", "curves.csv", "seconds.csv")
 LOOP = "loop.csv"  # what ran the trials
+QUOTING = "choosing.md"  # the page that quotes both studies
 
 
 def multiclass_parts(results: Path) -> dict[str, Callable[[], str]]:
@@ -70,9 +71,11 @@ def renew(docs: Path, *, multiclass: Path | None = None, paper_tables: Path | No
     }
     for name, (results, parts) in pages.items():
         if results.is_dir():
-            path = docs / name
-            text = path.read_text(encoding="utf-8")
-            write_whole(path, fill(text, parts(results)).encode())
+            made = parts(results)
+            for path in (docs / name, docs / QUOTING):
+                if path.is_file():
+                    text = path.read_text(encoding="utf-8")
+                    write_whole(path, fill(text, made).encode())
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:

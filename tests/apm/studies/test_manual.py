@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apm.studies.manual import multiclass_parts, paper_parts, renew
+from apm.studies.manual import QUOTING, multiclass_parts, paper_parts, renew
 from apm.studies.report.markdown import fill
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -25,6 +25,9 @@ def test_marked_parts_are_the_committed_numbers(page, folder, parts) -> None:
     for name in made:
         assert f"<!-- table: {name} -->" in text
     assert fill(text, made) == text
+    quoting = (DOCS / QUOTING).read_text(encoding="utf-8")
+    assert fill(quoting, made) == quoting
+    assert any(f"<!-- table: {name} -->" in quoting for name in made)
 
 
 def test_a_run_replaces_numbers_and_parts(tmp_path: Path) -> None:
