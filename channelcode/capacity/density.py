@@ -10,6 +10,7 @@ where both sides are integrals over the outputs, with a stated error that widens
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -17,23 +18,26 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.capacity.certify.line import bend_bound
+from channelcode.capacity.certify.density import DensityBound, density_bound
+from channelcode.capacity.gaussian_noise import shannon, shannon_bound
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
+from channelcode.capacity.solvers.laplace_peak import laplace_peak
 from channelcode.certificate import Certificate, SolveStats, Status, conclude
-from channelcode.channels import AdditiveGaussian
+from channelcode.channels import AdditiveLaplace, Channel
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
+from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import atoms_information
-from channelcode.information.output_divergence import output_divergence
-from channelcode.measures import DiscreteMeasure, Gaussian
+from channelcode.information.laplace_mixture import LaplaceMixture, laplace_rows
+from channelcode.measures import DiscreteMeasure
 
-_FIRST_PROBES = 801
-_MOST_PROBES = 6000
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
+_FARTHEST_PROVED = 100.0  # times the range that was searched
+_LETTERS_APART = 0.02  # scales
 _DEAREST = 16.0  # times the budget: where a search under a cost alone ends
 
 
@@ -41,51 +45,52 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
-    known = _gaussian(problem, throw=throw, tol=tol, started=started)
+    known = shannon(problem, throw=throw, tol=tol, started=started)
     if known is not None:
         return known
     low, high, whole = _input_range(problem)
     view = FiniteView(problem.channel, low, high)
     inner = Problem(view, _moved(problem, view))
-    chosen = ExchangeLetters(view.reach) if isinstance(solver, Auto) else solver
-    proposal = chosen.propose(inner, tol=0.25 * tol * LOG_TWO)
+    proposal = None
+    if isinstance(solver, Auto):
+        proposal = _known(problem, tol * LOG_TWO)
+        solver = _exchange(problem.channel, view.reach)
+    if proposal is None:
+        proposal = solver.propose(inner, tol=0.25 * tol * LOG_TWO)
     return _judged(
         problem, view, proposal, (low, high), whole, tol=tol, throw=throw, started=started
     )
 
 
-def _gaussian(
-    problem: Problem, *, throw: bool, tol: float, started: float
-) -> CapacityResult | None:
-    """Shannon: C = 1/2 ln(1 + P / noise^2) with L ~ N(0, P), where power alone is limited."""
+@dataclass(frozen=True)
+class LaplaceOutputs:
+    """Laplace noise for the exchange: corners at the letters are the ends of panels."""
+
+    channel: AdditiveLaplace
+
+    def rows(self, letters: Array) -> Array:
+        """Panels between the letters, and either tail as one output."""
+        return laplace_rows(self.channel.scale, letters)
+
+    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
+        """To rounding; the shift does not matter to additive noise."""
+        return LaplaceMixture(self.channel.scale, points, weights).divergence(inputs).value
+
+
+def _known(problem: Problem, tol: float) -> Proposal | None:
+    """A law that theory gives."""
     channel, limit = problem.channel, problem.limits
-    if type(channel) is not AdditiveGaussian or not limit.is_power or limit.peak < np.inf:
-        return None
-    noise = channel.noise
-    nats = 0.5 * float(np.log1p(limit.budget / noise / noise))
-    if not np.isfinite(nats):
-        return None
-    slope = 0.5 / (noise**2 + limit.budget)
-    bits = nats / LOG_TWO
-    certificate = Certificate(bits * (1 - 4e-16), bits * (1 + 4e-16))
-    stats = SolveStats("ClosedForm (Shannon)", 0, perf_counter() - started)
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=Gaussian(0.0, limit.budget),
-            output=np.empty(0),
-            nats=nats,
-            deficit_nats=np.inf,
-            certificate=certificate,
-            multiplier=slope / LOG_TWO,
-            scope="the real line: Shannon's theorem",
-            status=status,
-            stats=stats,
-        ),
-        certificate,
-        tol=tol,
-        throw=throw,
-    )
+    if type(channel) is AdditiveLaplace and limit.cost is None:
+        return laplace_peak(channel.scale, limit.peak, tol=tol)
+    return None
+
+
+def _exchange(channel: Channel, reach: float) -> ExchangeLetters:
+    """Letters to begin with: many for Laplace noise, whose best law has a density."""
+    if type(channel) is not AdditiveLaplace:
+        return ExchangeLetters(reach)
+    count = int(np.clip(np.ceil(2.0 * reach / (_LETTERS_APART * channel.scale)), 32, 640)) | 1
+    return ExchangeLetters(reach, outputs=LaplaceOutputs(channel), letters=count)
 
 
 def _input_range(problem: Problem) -> tuple[float, float, bool]:
@@ -150,19 +155,23 @@ def _judged(
     started: float,
 ) -> CapacityResult:
     atoms = np.clip(view.shift + proposal.points, *ends)
-    law = DiscreteMeasure(atoms, proposal.weights).simplify()
+    places, index = np.unique(atoms, return_inverse=True)
+    law = DiscreteMeasure(places, np.bincount(index, proposal.weights, len(places)))
     law = _affordable_part(problem, law)
     found = atoms_information(problem.channel, law.atoms, law.weights)
-    upper, error, count = _upper(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
+    reason = "; inputs farther out were not looked at"
+    falls = np.inf if whole else _falls_from(problem, proposal.multiplier)
+    if falls <= _FARTHEST_PROVED * (ends[1] - ends[0]):
+        whole, reason = True, "; farther out the power outweighs the divergence"
+        ends = (min(ends[0], -falls), max(ends[1], falls))
+    elif whole:
+        reason = ""
+    bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
     lower = max(found.nats - found.error, 0.0)
-    certificate = Certificate(lower / LOG_TWO, max(upper + error, lower) / LOG_TWO)
+    upper = min(bound.nats + bound.error, shannon_bound(problem) * (1.0 + 4e-16))
+    certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
     everywhere = whole and is_builtin(problem.channel)
-    scope = (
-        f"[{ends[0]:.6g}, {ends[1]:.6g}]: bounds between {count} probes, "
-        f"outputs by quadrature with an error of {error + found.error:.1e} nats"
-    )
-    if not whole:
-        scope += "; inputs farther out were not looked at"
+    scope = _scope(problem, ends, bound, found.error) + reason
     stats = SolveStats(
         proposal.method,
         proposal.steps,
@@ -190,6 +199,26 @@ def _judged(
     )
 
 
+def _falls_from(problem: Problem, multiplier: float) -> float:
+    """A radius beyond which F is known to fall: for Laplace noise |D'| <= 1/scale and F' < 0."""
+    channel = problem.channel
+    if type(channel) is AdditiveLaplace and problem.limits.is_power and multiplier > 0:
+        return 0.5 / (multiplier * channel.scale)
+    return np.inf
+
+
+def _scope(problem: Problem, ends: tuple[float, float], bound: DensityBound, error: float) -> str:
+    """What was proved over which inputs, and what is an estimate."""
+    bends = "bends bounded" if bound.proved else "bends seen"
+    text = f"[{ends[0]:.6g}, {ends[1]:.6g}]: {bends} between {bound.probes} probes"
+    error += bound.error
+    if isinstance(as_support(problem.channel.support), Counts):
+        return f"{text}, sums over counts to {error:.1e} nats"
+    if type(problem.channel) is AdditiveLaplace:
+        return f"{text}, integrals over outputs to {error:.1e} nats"
+    return f"{text}, integrals over outputs to an error estimated at {error:.1e} nats"
+
+
 def _affordable_part(problem: Problem, law: DiscreteMeasure) -> DiscreteMeasure:
     """The law, mixed with its cheapest atom where rounding took it over the budget."""
     if problem.limits.cost is None:
@@ -205,48 +234,3 @@ def _affordable_part(problem: Problem, law: DiscreteMeasure) -> DiscreteMeasure:
     weights = share * law.weights
     weights[cheapest] += 1.0 - share
     return DiscreteMeasure(law.atoms, weights)
-
-
-def _upper(
-    problem: Problem,
-    law: DiscreteMeasure,
-    multiplier: float,
-    ends: tuple[float, float],
-    *,
-    tol: float,
-) -> tuple[float, float, int]:
-    """max_l [D(f(.|l) || q) - s (b(l) - P)] over the range in nats, its error, and the probes."""
-    worst = 0.0
-
-    def height(l: Array) -> Array:
-        nonlocal worst
-        found = output_divergence(problem.channel, l, law)
-        worst = max(worst, found.error)
-        if multiplier == 0 or problem.limits.cost is None:
-            return found.nats
-        return found.nats - multiplier * (problem.cost(l) - problem.limits.budget)
-
-    low, high = ends
-    if low == high:
-        return float(height(np.array([low]))[0]), worst, 1
-    steps = (high - low) * np.array([1e-4, 2e-4, 4e-4, 8e-4])
-    near = (law.atoms[:, None] + np.concatenate([-steps, [0.0], steps])).ravel()
-    # D may be steep at an end, as l ln l is at zero: probes at every distance from both
-    close = (high - low) * np.geomspace(1e-13, 1e-2, 90)
-    grid = np.concatenate([np.linspace(low, high, _FIRST_PROBES), near, low + close, high - close])
-    grid = np.unique(grid[(grid >= low) & (grid <= high)])
-    grid = grid[np.concatenate([[True], np.diff(grid) > 1e-15 * (high - low)])]
-    heights = height(grid)
-    while True:
-        bound = bend_bound(grid, heights)
-        top = float(heights.max())
-        open_ = bound > top + 0.2 * tol
-        if not open_.any() or len(grid) > _MOST_PROBES:
-            return max(top, float(bound.max())), worst, len(grid)
-        left, width = grid[:-1][open_], np.diff(grid)[open_]
-        if (width < 1e-7 * (high - low)).all():
-            return max(top, float(bound.max())), worst, len(grid)
-        fresh = (left[:, None] + width[:, None] * np.array([0.25, 0.5, 0.75])).ravel()
-        order = np.argsort(np.concatenate([grid, fresh]), kind="stable")
-        grid = np.concatenate([grid, fresh])[order]
-        heights = np.concatenate([heights, height(fresh)])[order]

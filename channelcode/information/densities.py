@@ -16,6 +16,7 @@ from channelcode.channels.base import as_input
 from channelcode.channels.densities.range import kinks, line_log_density, output_range, output_scale
 from channelcode.channels.support import Counts, as_support
 from channelcode.errors import InvalidArgument
+from channelcode.information.laplace_mixture import LaplaceMixture
 from channelcode.information.value import Information
 from channelcode.measures import (
     DiscreteMeasure,
@@ -117,6 +118,10 @@ def atoms_information(channel: Channel, atoms: Array, weights: Array) -> Integra
     """
     used = weights > 0
     l, log_weights = as_input(channel, atoms[used]), np.log(weights[used])
+    if type(channel) is AdditiveLaplace:
+        law = LaplaceMixture(channel.scale, l, weights[used])
+        value = float(weights[used] @ law.divergence(l).value)
+        return Integrated(value, 1e-15 * (4.0 + value))
     if isinstance(as_support(channel.support), Counts):
         return _counted(channel, l, log_weights)
     rule = gauss_kronrod()

@@ -8,6 +8,7 @@ the maxima of the KKT function F are added until none is above the capacity foun
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -19,16 +20,49 @@ from channelcode.capacity.solvers.interior_point import InteriorPoint
 from channelcode.channels import Channel, DiscreteChannel
 from channelcode.errors import InvalidArgument
 
-_FIRST_LETTERS = 33
 _PROBES = 1001
 _HIGHEST = 1e6  # stands for infinity: an output that the law so far misses
 _LIGHT = 1e-11
 _POLISHING = 12
+_CROWDED = 100  # letters
+_MOST_LETTERS = 1000
+_MOST_POLISHED = 150  # letters
 _NEAR = 0.02  # of the reach: how far a letter may move in one step
 _LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
 _FINEST = 1e-10  # nats: what an interior point reaches on letters that nearly coincide
 
 Law = tuple[Array, Array, float]  # letters, weights, multiplier
+
+
+class Outputs(Protocol):
+    """What the exchange asks of the outputs, where the channel's own list of them will not do."""
+
+    def rows(self, letters: Array) -> Array:
+        """The laws of Y at sorted letters as a matrix `(n, Y)`, on outputs of its choice."""
+        ...
+
+    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
+        """D(W(.|u) || q) in nats at inputs u `(n,)`, q the output law of points and weights."""
+        ...
+
+
+@dataclass(frozen=True)
+class ListedOutputs:
+    """The outputs of a channel that has a list of them."""
+
+    channel: Channel
+
+    def rows(self, letters: Array) -> Array:
+        """The channel's own matrix."""
+        return self.channel.prob(letters)
+
+    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
+        """From the channel's own probabilities."""
+        output = law_value(self.channel.log_prob(points), weights).output
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+            logs = self.channel.log_prob(inputs)
+            rows = np.exp(logs)
+            return np.where(rows > 1e-250, rows * (logs - np.log(output)), 0.0).sum(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -37,14 +71,16 @@ class ExchangeLetters:
 
     reach: float
     max_steps: int = 20
+    outputs: Outputs | None = None
+    letters: int = 33
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         """A law on few letters whose violation of KKT should be within `tol` nats."""
         goal = max(tol, _FINEST)
         if self.reach == 0.0:
             return Proposal(np.zeros(1), np.ones(1), 0.0, "ExchangeLetters")
-        letters = np.linspace(-self.reach, self.reach, _FIRST_LETTERS)
-        best, least, steps = _solved(problem, letters, 0.3 * goal), np.inf, 0
+        letters = np.linspace(-self.reach, self.reach, self.letters)
+        best, least, steps = self._solved(problem, letters, 0.3 * goal), np.inf, 0
         law = best
         while steps < self.max_steps:
             steps += 1
@@ -54,8 +90,12 @@ class ExchangeLetters:
             if violation <= goal:
                 break
             letters = _distinct(np.concatenate([law[0], peaks]), 1e-9 * self.reach)
-            law = _solved(problem, letters, 0.3 * goal)
+            if len(letters) > _MOST_LETTERS:
+                break
+            law = self._solved(problem, letters, 0.3 * goal)
         points, weights, multiplier = best
+        if len(points) > _MOST_POLISHED:  # a law with a density has no few letters
+            return Proposal(points, weights, multiplier, "ExchangeLetters", steps)
         few = self._polished(problem, self._merged(problem, points, weights, goal), goal)
         if few is not None and few[0] <= max(2.0 * least, goal):
             points, weights, multiplier = few[1]
@@ -76,7 +116,7 @@ class ExchangeLetters:
             close = np.abs(nearest - law[0]) <= _NEAR * self.reach
             moved = _distinct(np.where(close, nearest, law[0]), 1e-9 * self.reach)
             try:
-                law = _solved(problem, moved, 0.1 * goal)
+                law = self._solved(problem, moved, 0.1 * goal)
             except InvalidArgument:  # every letter left is beyond the budget
                 break
         return best
@@ -85,33 +125,51 @@ class ExchangeLetters:
         self, problem: Problem, points: Array, weights: Array, multiplier: float
     ) -> tuple[float, Array]:
         """How far F rises above the information of the law, in nats, and where it has maxima."""
-        channel = problem.channel
-        found = law_value(channel.log_prob(points), weights)
+        outputs = self._outputs(problem)
+        nats = float(weights @ outputs.divergence(points, points, weights))
 
         def height(u: Array) -> Array:
-            values = priced(problem, u, _divergence(channel, u, found.output), multiplier)
+            divergence = outputs.divergence(u, points, weights)
+            values = priced(problem, u, divergence, multiplier)
             return np.minimum(np.nan_to_num(values, nan=-_HIGHEST), _HIGHEST)
 
         grid = np.linspace(-self.reach, self.reach, _PROBES)
+        if len(points) > _CROWDED:  # near letters have their maxima in between
+            middles = 0.5 * (points[1:] + points[:-1])
+            grid = _distinct(np.concatenate([grid, middles]), 1e-9 * self.reach)
         values = height(grid)
         padded = np.concatenate([[-np.inf], values, [-np.inf]])
         tops = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
         # a maximum so far below the information will not become an atom
-        tops = tops[values[tops] > found.nats - 0.1]
-        places, step = grid[tops], grid[1] - grid[0]
+        tops = tops[values[tops] > nats - 0.1]
+        places, step = grid[tops], np.gradient(grid)[tops][:, None]
         for _ in range(12):  # parabolas through three points, each time half as wide
             around = np.clip(
                 places[:, None] + step * np.array([-1.0, 0.0, 1.0]), -self.reach, self.reach
             )
             left, middle, right = height(around.ravel()).reshape(-1, 3).T
             bend = left - 2.0 * middle + right
+            longest = step[:, 0]
             with np.errstate(divide="ignore", invalid="ignore"):
-                move = np.where(bend < 0, 0.5 * step * (left - right) / bend, 0.0)
-            trial = np.clip(places + np.clip(move, -step, step), -self.reach, self.reach)
+                move = np.where(bend < 0, 0.5 * longest * (left - right) / bend, 0.0)
+            trial = np.clip(places + np.clip(move, -longest, longest), -self.reach, self.reach)
             places = np.where(height(trial) >= middle, trial, places)
-            step *= 0.5
+            step = 0.5 * step
         top = height(places) if len(places) else np.array([-np.inf])
-        return float(max(top.max(), values.max()) - found.nats), places
+        return float(max(top.max(), values.max()) - nats), places
+
+    def _solved(self, problem: Problem, letters: Array, tol: float) -> Law:
+        """The best law on the letters within the constraint; letters of no weight are dropped."""
+        cost = problem.cost(letters)
+        letters = letters[np.isfinite(cost)]
+        finite = DiscreteChannel(self._outputs(problem).rows(letters), letters)
+        found = InteriorPoint().propose(Problem(finite, problem.constraint), tol=tol)
+        heavy = found.weights > _LIGHT
+        weights = found.weights[heavy] / found.weights[heavy].sum()
+        return found.points[heavy], weights, found.multiplier
+
+    def _outputs(self, problem: Problem) -> Outputs:
+        return ListedOutputs(problem.channel) if self.outputs is None else self.outputs
 
     def _merged(self, problem: Problem, points: Array, weights: Array, goal: float) -> Law | None:
         """Light letters dropped, near ones as one letter, and the weights solved again."""
@@ -130,27 +188,9 @@ class ExchangeLetters:
             special = (np.abs(members) == self.reach) | (problem.cost(members) == least)
             centres[k] = members[special][0] if special.any() else centres[k]
         try:
-            return _solved(problem, centres, 0.3 * goal)
+            return self._solved(problem, centres, 0.3 * goal)
         except InvalidArgument:  # every centre is beyond the budget: the letters stay as they are
             return None
-
-
-def _divergence(channel: Channel, u: Array, output: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-        logs = channel.log_prob(u)
-        rows = np.exp(logs)
-        return np.where(rows > 1e-250, rows * (logs - np.log(output)), 0.0).sum(axis=-1)
-
-
-def _solved(problem: Problem, letters: Array, tol: float) -> Law:
-    """The best law on the letters within the constraint; letters of no weight are dropped."""
-    cost = problem.cost(letters)
-    letters = letters[np.isfinite(cost)]
-    finite = DiscreteChannel(problem.channel.prob(letters), letters)
-    found = InteriorPoint().propose(Problem(finite, problem.constraint), tol=tol)
-    heavy = found.weights > _LIGHT
-    weights = found.weights[heavy] / found.weights[heavy].sum()
-    return found.points[heavy], weights, found.multiplier
 
 
 def _distinct(points: Array, atol: float) -> Array:

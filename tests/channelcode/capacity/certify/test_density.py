@@ -1,0 +1,71 @@
+"""No input between the probes of a density is forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channelcode import (
+    AdditiveGaussian,
+    AdditiveLaplace,
+    DiscreteMeasure,
+    Exponential,
+    Peak,
+    Poisson,
+    Power,
+)
+from channelcode.capacity.certify.density import density_bound
+from channelcode.capacity.problem import Problem
+from channelcode.information.output_divergence import output_divergence
+from tests.naming import plain
+
+
+def law_of(rng, low, high):
+    count = int(rng.integers(1, 6))
+    return DiscreteMeasure(rng.uniform(low, high, count), rng.dirichlet(np.ones(count)))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.floats(0.0, 0.5))
+def test_laplace_bound_is_above_every_input(seed, multiplier):
+    rng = np.random.default_rng(seed)
+    peak = float(np.exp(rng.uniform(-2, 2)))
+    law = law_of(rng, -peak, peak)
+    problem = Problem(AdditiveLaplace(1.0), Peak(peak) & Power(0.3 * peak**2))
+    bound = density_bound(problem, law, multiplier, (-peak, peak), tol=1e-8)
+    inputs = np.sort(np.concatenate([rng.uniform(-peak, peak, 2000), law.atoms, [-peak, peak]]))
+    heights = output_divergence(problem.channel, inputs, law).nats
+    heights = heights - multiplier * (inputs**2 - 0.3 * peak**2)
+    assert bound.proved
+    assert heights.max() <= bound.nats + bound.error + 1e-13
+    assert bound.nats <= heights.max() + 1e-3 * peak**2  # and not far above
+
+
+@pytest.mark.parametrize(
+    ("channel", "ends"),
+    [
+        (AdditiveGaussian(1.0), (-3.0, 3.0)),
+        (Poisson(0.1), (0.0, 9.0)),
+        (Exponential(), (-2.0, 2.0)),
+    ],
+    ids=plain,
+)
+def test_bends_that_were_seen(channel, ends):
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        law = law_of(rng, *ends)
+        problem = Problem(channel, Peak(9.0))
+        bound = density_bound(problem, law, 0.0, ends, tol=1e-8)
+        inputs = rng.uniform(ends[0], ends[1], 2000)
+        assert output_divergence(channel, inputs, law).nats.max() <= bound.nats + bound.error
+        assert not bound.proved
+
+
+def test_one_input_alone():
+    law = DiscreteMeasure([0.0], [1.0])
+    problem = Problem(AdditiveLaplace(1.0), Peak(0.0))
+    assert density_bound(problem, law, 0.0, (0.0, 0.0), tol=1e-9).nats == pytest.approx(
+        0, abs=1e-14
+    )
