@@ -17,7 +17,7 @@ from channelcode.channels.discrete import (
     restrict,
 )
 from channelcode.channels.features import Features
-from channelcode.channels.lapse import Lapse, UnknownLapse
+from channelcode.channels.lapse import Lapse, UnknownGuess, UnknownLapse
 from channelcode.channels.links.cauchit import Cauchit
 from channelcode.channels.links.cloglog import Cloglog
 from channelcode.channels.links.link import Link
@@ -55,6 +55,7 @@ __all__ = [
     "QuantisedGaussian",
     "Softmax",
     "Tails",
+    "UnknownGuess",
     "UnknownLapse",
     "ZChannel",
     "restrict",

@@ -105,12 +105,51 @@ class UnknownLapse(Channel):
 
     def log_prob(self, l: Any) -> Array:
         inner, rate = self.channel.log_prob(l[..., 0]), l[..., 1]
-        outside = (rate < 0) | (rate > self.largest_rate)
-        if outside.any():
-            rule = f"must have a lapse rate in [0, {self.largest_rate:g}] as second coordinate"
-            raise InvalidArgument("l", rule, float(rate[outside].ravel()[0]))
+        _require_rate(rate, self.largest_rate, "lapse")
         low = rate if self.symmetric else np.full_like(rate, self.low)
         with np.errstate(divide="ignore"):
             floors = np.log(np.stack([rate, low], axis=-1))
             span = np.log1p(-np.minimum(rate + low, 1.0))[..., None]
         return np.logaddexp(floors, span + inner)
+
+
+@dataclass(frozen=True)
+class UnknownGuess(Channel):
+    """A response with a guess rate c in its input: P(Y = 1 | l, c) = c + (1 - c - high) f(l).
+
+    The input is the pair (l, c) with c in [0, 1 - high]; a rate outside is refused. For test items
+    that have guess rates of their own (the three-parameter model), or a rate to be learnt. The two
+    coordinates have different units (`same_units` is False).
+
+    >>> from channelcode import Logistic
+    >>> UnknownGuess(Logistic()).prob([[-1e4, 0.25], [1e4, 0.25]])
+    array([[0.75, 0.25],
+           [0.  , 1.  ]])
+    """
+
+    channel: Channel
+    high: float = 0.0
+    dim = 2
+    num_outputs = 2
+    same_units = False
+
+    def __post_init__(self) -> None:
+        binary_response("channel", self.channel)
+        object.__setattr__(self, "high", probability("high", self.high))
+        if self.high >= 1:
+            raise InvalidArgument("high", "must be below one", self.high)
+
+    def log_prob(self, l: Any) -> Array:
+        inner, rate = self.channel.log_prob(l[..., 0]), l[..., 1]
+        _require_rate(rate, 1.0 - self.high, "guess")
+        with np.errstate(divide="ignore"):
+            floors = np.log(np.stack([np.full_like(rate, self.high), rate], axis=-1))
+            span = np.log1p(-np.minimum(rate + self.high, 1.0))[..., None]
+        return np.logaddexp(floors, span + inner)
+
+
+def _require_rate(rate: Array, largest: float, kind: str) -> None:
+    outside = (rate < 0) | (rate > largest)
+    if outside.any():
+        rule = f"must have a {kind} rate in [0, {largest:g}] as second coordinate"
+        raise InvalidArgument("l", rule, float(rate[outside].ravel()[0]))

@@ -32,6 +32,7 @@ from channelcode.channels import (
     Probit,
     QuantisedGaussian,
     Softmax,
+    UnknownGuess,
     UnknownLapse,
     ZChannel,
 )
@@ -78,6 +79,7 @@ INSTANCES: dict[str, Sequence[Channel]] = {
         QuantisedGaussian(np.linspace(-3, 3, 13), noise=0.3),
     ],
     "Softmax": [Softmax(2), Softmax(3), Softmax(6)],
+    "UnknownGuess": [UnknownGuess(Logistic()), UnknownGuess(Probit(), high=0.02)],
     "UnknownLapse": [UnknownLapse(Logistic(), low=0.5), UnknownLapse(Probit(), symmetric=True)],
     "ZChannel": [ZChannel(0.0), ZChannel(0.3), ZChannel(1.0)],
 }
@@ -90,7 +92,7 @@ EXPORTED = sorted(
 )
 CASES = [channel for name in EXPORTED for channel in INSTANCES.get(name, ())]
 SATURATING = (DiscreteChannel, Link)  # their zeros are meant
-RESTRICTED = UnknownLapse  # refuses inputs whose second coordinate is no rate
+RESTRICTED = UnknownGuess, UnknownLapse  # refuse inputs whose second coordinate is no rate
 
 
 @pytest.mark.parametrize("name", EXPORTED)
@@ -99,7 +101,7 @@ def test_each_exported_channel_has_an_instance(name):
     assert getattr(channelcode, name) is getattr(channelcode.channels, name)
 
 
-@pytest.mark.parametrize("channel", [c for c in CASES if type(c) is not RESTRICTED], ids=repr)
+@pytest.mark.parametrize("channel", [c for c in CASES if not isinstance(c, RESTRICTED)], ids=repr)
 def test_contract(channel):
     check_channel(channel, require_finite=not isinstance(channel, SATURATING))
 

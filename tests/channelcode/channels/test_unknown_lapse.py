@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channelcode import Cloglog, Lapse, Logistic, Probit, Softmax, UnknownLapse
+from channelcode import Cloglog, Lapse, Logistic, Probit, Softmax, UnknownGuess, UnknownLapse
 from channelcode.errors import InvalidArgument
 
 
@@ -48,3 +48,20 @@ def test_arguments():
         UnknownLapse(Softmax(3))
     assert not UnknownLapse(Logistic()).same_units
     assert Logistic().same_units
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0.0, 0.49), st.floats(0.0, 0.5))
+def test_at_a_known_guess_rate_it_is_lapse(l, rate, high):
+    for link in (Logistic(), Probit(), Cloglog()):
+        expected = Lapse(link, low=rate, high=high).log_prob(l)
+        np.testing.assert_allclose(UnknownGuess(link, high).log_prob([l, rate]), expected)
+
+
+def test_guess_rates_are_checked():
+    for rate in (-1e-9, 0.91):
+        with pytest.raises(InvalidArgument, match=r"guess rate in \[0, 0\.9\]"):
+            UnknownGuess(Logistic(), high=0.1).log_prob([0.0, rate])
+    for bad in (-0.1, 1.0, np.nan):
+        with pytest.raises(InvalidArgument, match="high"):
+            UnknownGuess(Logistic(), high=bad)
+    assert not UnknownGuess(Logistic()).same_units

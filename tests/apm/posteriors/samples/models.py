@@ -10,7 +10,16 @@ import numpy as np
 from scipy.special import expit
 
 from apm import Grid, NonLinear
-from channelcode import Channel, Cloglog, Gaussian, Lapse, Logistic, Probit, UnknownLapse
+from channelcode import (
+    Channel,
+    Cloglog,
+    Gaussian,
+    Lapse,
+    Logistic,
+    Probit,
+    UnknownGuess,
+    UnknownLapse,
+)
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "data" / "encoders.json").read_text())
 DECIBEL = np.log(10.0) / 20.0
@@ -60,24 +69,12 @@ def psychometric(theta: Any, X: Any) -> Any:
     return np.stack([np.exp(theta[:, 1]) * (X - theta[:, 0]), rate], axis=2)
 
 
-class UnknownGuess(Channel):
-    """P(Y = 1 | l, c) = c + (1 - c) sigma(l) for the input (l, c)."""
-
-    dim = num_outputs = 2
-    same_units = False
-
-    def log_prob(self, l: Any) -> Any:
-        right, rate = expit(l[..., 0]), l[..., 1]
-        ones = rate + (1.0 - rate) * right
-        return np.stack([np.log1p(-rate) + np.log(expit(-l[..., 0])), np.log(ones)], axis=-1)
-
-
 def smc(name: str) -> tuple[Channel, NonLinear, Gaussian, np.ndarray, np.ndarray, dict[str, Any]]:
     """Channel, encoder, prior, examples, labels and figures of a model with three parameters."""
     figures = GOLDEN["F_smc"][name]
     channel, function = {
         "locate": (Logistic(), locate),
-        "item": (UnknownGuess(), item),
+        "item": (UnknownGuess(Logistic()), item),
         "weibull": (UnknownLapse(Cloglog(), 0.5), psychometric),
     }[name]
     prior = Gaussian(figures["mu0"], np.diag(np.square(figures["sd0"])))
