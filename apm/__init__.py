@@ -14,12 +14,14 @@ from apm.encoders import (
     Affine,
     Difference,
     Encoder,
+    Expert,
     FeatureMap,
     Linear,
     NonLinear,
     Standardised,
     TorchFeatures,
 )
+from apm.experts import ExpertLearner
 from apm.insight import (
     Curve,
     Efficiency,
@@ -72,6 +74,7 @@ from apm.selectors import (
     ContestedPair,
     Entropy,
     Explanation,
+    GainPerCost,
     InformationGain,
     LeastConfidence,
     Margin,
@@ -109,6 +112,7 @@ __all__ = [
     "Difference",
     "Standardised",
     "TorchFeatures",
+    "Expert",
     "Belief",
     # power policies
     "PowerPolicy",
@@ -134,6 +138,7 @@ __all__ = [
     "MaxVariance",
     "Random",
     "InformationGain",
+    "GainPerCost",
     "BALD",
     "Margin",
     "LeastConfidence",
@@ -142,6 +147,7 @@ __all__ = [
     "Explanation",
     # the loop
     "Learner",
+    "ExpertLearner",
     "LinearGaussian",
     "History",
     "Record",

@@ -21,8 +21,8 @@ PACKAGES = (
     "apm.posteriors",
     "apm.selectors",
 )
-# `Learner(seed=)` is the one user-facing name for a stream of its own; everywhere else it is `rng`.
-SEEDED = {"Learner"}
+# `seed=` of a learner is its own name for a stream of its own; everywhere else it is `rng`
+SEEDED = {"Learner", "ExpertLearner"}
 # the question and the three parts of an answer; a grid, its likelihood and its prior
 FOUR_POSITIONS = {"certify", "Grid"}
 

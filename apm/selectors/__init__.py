@@ -15,6 +15,7 @@ from apm.selectors.rules.bald import BALD
 from apm.selectors.rules.bisection import Bisection
 from apm.selectors.rules.entropy import Entropy
 from apm.selectors.rules.epig import EPIG
+from apm.selectors.rules.gain_per_cost import GainPerCost
 from apm.selectors.rules.information_gain import InformationGain
 from apm.selectors.rules.least_confidence import LeastConfidence
 from apm.selectors.rules.margin import Margin
@@ -34,6 +35,7 @@ __all__ = [
     "EPIG",
     "Entropy",
     "Explanation",
+    "GainPerCost",
     "InformationGain",
     "LeastConfidence",
     "Margin",

@@ -92,6 +92,9 @@ class Matching(PoolSelector):
 
 def _require_same_units(belief: Belief) -> None:
     """Refuse inputs whose coordinates cannot be added: no power and no distance compares them."""
+    reason = getattr(belief.channel, "not_comparable", None)
+    if reason is not None:
+        raise InvalidArgument("channel", reason, belief.channel)
     if not belief.channel.same_units:
         rule = (
             "must have an input whose coordinates have the same units: E|L|^2 and W2 add their "
