@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri, xlogy
+from scipy.special import xlogy
 
 from channelcode._numerics.divergence import pointwise_divergence, shannon
+from channelcode._numerics.sobol import scrambled_normals
 from channelcode._validation import Array, Seed, as_generator
 from channelcode.channels import Channel
 from channelcode.channels.row_check import checked_log_prob
@@ -14,7 +15,6 @@ REPLICATES = 16
 BAR = 4.0  # standard errors in the error bar: 0.1 % of cases lie outside with 16 replicates
 _CHUNK = 400_000  # channel outputs evaluated at a time
 _CANCELS = 1e-5  # nats: below, H(Y) - H(Y|L) would lose digits
-_SOBOL_DIMENSIONS = 21201
 
 
 def normal_points(count: int, dim: int, rng: Seed) -> Array:
@@ -23,18 +23,10 @@ def normal_points(count: int, dim: int, rng: Seed) -> Array:
     m is the power of two nearest above `count / REPLICATES`. Beyond the table of Sobol directions
     the points are plainly random.
     """
-    from scipy.stats import qmc
-
     generator = as_generator(rng)
-    power = max(3, int(np.ceil(np.log2(max(1, count) / REPLICATES))))
-    if dim > _SOBOL_DIMENSIONS:
-        return generator.standard_normal((REPLICATES, 2**power, dim))
-    sets = []
-    for child in generator.spawn(REPLICATES):
-        uniform = qmc.Sobol(dim, scramble=True, rng=child).random_base2(power)
-        # a scrambled point may be 0 exactly: half a step of the generator's 2^-30 grid moves it
-        sets.append(ndtri(np.clip(uniform, 2.0**-31, 1.0 - 2.0**-31)))
-    return np.stack(sets)
+    size = 2 ** max(3, int(np.ceil(np.log2(max(1, count) / REPLICATES))))
+    children = generator.spawn(REPLICATES)
+    return np.stack([scrambled_normals(size, dim, child) for child in children])
 
 
 def net_information(channel: Channel, inputs: Array) -> tuple[Array, Array, Array]:

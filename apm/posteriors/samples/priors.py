@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from apm.posteriors.samples.monte_carlo import mirrored
 from channelcode._numerics.logspace import HALF_LOG_TWO_PI
+from channelcode._numerics.sobol import scrambled_normals
 from channelcode._validation import Array, finite_array, real_array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import Gaussian, Measure
@@ -87,10 +87,10 @@ def required_dim(prior: Any, count: int | None) -> None:
 
 
 def prior_draws(prior: Any, count: int, rng: np.random.Generator) -> Array:
-    """Draws of the parameters, `(count, q)`; those of a Gaussian in pairs about its mean."""
+    """Draws of the parameters, `(count, q)`; those of a Gaussian as a scrambled Sobol net."""
     if isinstance(prior, Gaussian):
         deviations, root = _scaled_root(prior)
-        return prior.mean + deviations * (mirrored(count, prior.dim, rng) @ root.T)
+        return prior.mean + deviations * (scrambled_normals(count, prior.dim, rng) @ root.T)
     if hasattr(prior, "sample"):
         found = prior.sample(count, rng=rng)
     elif hasattr(prior, "rvs"):
