@@ -77,7 +77,10 @@ class Learner(Reading):
         else:
             belief = Belief(model) if isinstance(model, Posterior) else model
         if not isinstance(belief, Belief):
-            raise InvalidArgument("model", "must be a posterior or a Belief", model)
+            rule = "must be a posterior or a Belief"
+            if hasattr(model, "predict_proba"):
+                rule += " (classifiers of scikit-learn go into apm.adapters.Committee)"
+            raise InvalidArgument("model", rule, model)
         given = default_selector(belief) if selector is None else selector
         if not isinstance(given, Selector):
             raise InvalidArgument("selector", "must be a selector such as APM()", selector)

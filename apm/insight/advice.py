@@ -31,7 +31,7 @@ class StopAdvice:
     - `labels`: how many are in force; `rows`: how many rows of the pool the averages are over;
     - `remaining_bits`: the mean of I(theta; Y_x) over these rows, in bits: how much knowing the
       parameters would still tell about the label of a row;
-    - `accuracy`: the mean probability of the predicted labels under the posterior, and `interval`
+    - `accuracy`: the mean probability of the predicted labels (`predict_proba`), and `interval`
       its 5 % to 95 % range over draws of the parameters (with the exact curvature of the posterior
       where there are at most 1,000 weights, else narrower);
     - `gain`: by how much `accuracy` is expected to rise with the next `next_labels` labels that the
@@ -94,8 +94,10 @@ def stop_advice(setup: Setup, state: State) -> StopAdvice:
 
 def _expected(belief: Belief, features: Any) -> tuple[float, Any]:
     """The mean probability of the predicted outputs, and these outputs `(m,)`."""
-    codes, probability = predicted_outputs(belief, features), belief.output_proba(features)
-    return float(np.mean(probability[np.arange(len(codes)), codes])), codes
+    certain = belief.posterior.certain_outputs
+    probability = belief.predict_proba(features)[:, certain]
+    codes = certain[np.argmax(probability, axis=1)]
+    return float(np.mean(probability.max(axis=1))), codes
 
 
 def predicted_outputs(belief: Belief, features: Any) -> Any:

@@ -191,3 +191,8 @@ def test_what_is_refused(arguments: Any, said: str) -> None:
     for wrong in ({"copies": 0}, {"least_probability": 0.0}, {"least_probability": 0.6}):
         with pytest.raises(InvalidArgument):
             Committee(GaussianNB(), ["a", "b"], **wrong)
+
+
+def test_a_bare_classifier_is_told_where_to_go() -> None:
+    with pytest.raises(InvalidArgument, match=r"apm\.adapters\.Committee"):
+        Learner([[1.0]], GaussianNB())  # type: ignore[arg-type]
