@@ -78,11 +78,14 @@ class LaplaceOutputs:
 
 
 def _known(problem: Problem, tol: float) -> Proposal | None:
-    """A law that theory gives."""
+    """A law that theory gives: for Laplace noise under a peak, where the budget leaves it alone."""
     channel, limit = problem.channel, problem.limits
-    if type(channel) is AdditiveLaplace and limit.cost is None:
-        return laplace_peak(channel.scale, limit.peak, tol=tol)
-    return None
+    if type(channel) is not AdditiveLaplace or limit.peak == np.inf:
+        return None
+    found = laplace_peak(channel.scale, limit.peak, tol=tol)
+    if found is None or limit.cost is None:
+        return found
+    return found if found.weights @ problem.cost(found.points) <= limit.budget else None
 
 
 def _exchange(channel: Channel, reach: float) -> ExchangeLetters:

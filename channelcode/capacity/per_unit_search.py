@@ -9,9 +9,12 @@ import numpy as np
 
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
-from channelcode.channels import Channel
+from channelcode.capacity.low_power import best_rate
+from channelcode.capacity.problem import Problem
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
 from channelcode.channels.densities.range import has_density, output_scale
 from channelcode.channels.row_check import checked_log_prob
+from channelcode.constraints import Power
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
 
@@ -44,8 +47,30 @@ def steepest_ratio(
         return None
     gain = _gain(channel, origin)
     if channel.dim == 1:
-        return _on_line(channel, price, gain, float(origin), is_power)
+        return _proved(channel, _on_line(channel, price, gain, float(origin), is_power), is_power)
     return _in_space(channel, price, gain, np.asarray(origin), is_power)
+
+
+def _proved(channel: Channel, found: Ratio, is_power: bool) -> Ratio:
+    """The ratio with an upper bound that has a reason, or with the words that it has none.
+
+    Under the power alone: with finitely many outputs sup D/l^2 is bounded between probes, and
+    beyond them by -ln min W_0 / l^2. For Gaussian noise D/l^2 is constant; for Laplace noise,
+    (d + e^-d - 1)/d^2, and for counts, ((1 + t) ln(1 + t) - t)/t^2, it falls with the distance.
+    """
+    if found.nats == np.inf:
+        return found
+    if is_power and type(channel) in (AdditiveGaussian, AdditiveLaplace, Poisson):
+        return found._replace(scope="every input: the ratio nowhere rises with the distance")
+    if is_power and not has_density(channel) and found.declared:
+        rate = best_rate(Problem(channel, Power(1.0)))
+        if rate is not None:
+            where = f"between {rate.used} probes within {rate.radius:.4g}"
+            return found._replace(
+                upper=max(found.lower, rate.upper * (1.0 + 1e-12)),
+                scope=f"every input: the ratio bounded {where}, beyond them by -ln min W_0 / l^2",
+            )
+    return found._replace(declared=False, scope=f"{found.scope}: a search, not a proof")
 
 
 def _free_input(channel: Channel, price: Callable[[Array], Array], is_power: bool) -> Any:
@@ -262,7 +287,7 @@ def _in_space(
         limit = float(np.linalg.eigvalsh(_curvature(channel, origin))[-1])
     attained = best > limit * (1.0 + 1e-7)
     value = best if attained else limit
-    scope = f"R^{dim}: {len(starts)} starts out to radius 1e3, the best twelve climbed"
+    scope = f"R^{dim}: {len(starts)} starts out to radius 1e3, the best twelve climbed: a search"
     slack = 1e-9 * abs(value) if np.isfinite(value) else 0.0
     return Ratio(
         value, value - slack if np.isfinite(value) else value, value + slack,

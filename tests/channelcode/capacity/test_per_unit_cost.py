@@ -160,3 +160,16 @@ def test_bad_channels(bad):
 def test_bad_costs(bad):
     with pytest.raises(InvalidArgument, match="cost must be a function"):
         capacity_per_unit_cost(Logistic(), bad)
+
+
+def test_the_scope_says_what_is_proved_and_what_is_searched():
+    proved = capacity_per_unit_cost(Ordinal([-2.0, 2.0]))
+    assert proved.status is Status.OPTIMAL
+    assert "bounded between" in proved.scope
+    l = np.concatenate([np.geomspace(1e-3, 1e3, 4001), -np.geomspace(1e-3, 1e3, 4001)])
+    ratios = Ordinal([-2.0, 2.0]).divergence(l, Ordinal([-2.0, 2.0]).prob(0.0)) / l**2
+    assert ratios.max() / np.log(2) <= proved.upper
+    assert capacity_per_unit_cost(AdditiveLaplace(2.0)).status is Status.OPTIMAL
+    searched = capacity_per_unit_cost(Logistic(), lambda l: np.abs(l) ** 1.5)
+    assert searched.status is Status.WITHIN_SCOPE
+    assert "a search, not a proof" in searched.scope

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
@@ -25,7 +27,8 @@ def by_quadrature(scale, atoms, weights, l):
 
     far = [l + sign * scale * step for sign in (-1, 1) for step in (0.5, 2, 8, 30, 80)]
     near = [x for x in atoms if abs(x - l) < 80 * scale]
-    return float(mpmath.quad(term, sorted({l, *far, *near})))
+    whole: Any = mpmath.quad(term, sorted({l, *far, *near}))
+    return float(whole)
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 7.0])

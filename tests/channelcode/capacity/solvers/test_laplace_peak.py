@@ -88,6 +88,14 @@ def test_power_and_peak_together():
     assert both.upper <= most
 
 
+def test_a_power_that_does_not_bind_leaves_the_law_alone():
+    free = capacity(AdditiveLaplace(1.0), Peak(4.0))
+    spent = float(free.input.weights @ free.input.atoms**2)
+    loose = capacity(AdditiveLaplace(1.0), Peak(4.0) & Power(1.01 * spent))
+    assert loose.bits == pytest.approx(free.bits, abs=1e-14)
+    assert loose.multiplier == 0.0
+
+
 def test_power_alone_is_proved_for_the_whole_line():
     result = capacity(AdditiveLaplace(1.0), Power(0.01))
     assert result.status is Status.OPTIMAL
