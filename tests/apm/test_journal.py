@@ -141,3 +141,21 @@ def test_the_bound_comes_from_the_upper_end_of_the_capacity(monkeypatch):
     (record,) = Journal(Logistic()).plus([entry(3)]).records()
     assert record.bits is not None
     assert record.bound == pytest.approx(0.75 - record.bits, abs=1e-8)  # the integral's error
+
+
+def test_the_power_of_a_record_is_that_of_its_law():
+    """E L^2 = mean^2 + variance, on the line and in R^k."""
+    laws = [(-3.0, 0.5), Gaussian(2.0, 1.5)]
+    journal = Journal(Logistic()).plus([entry(row, law=law) for row, law in enumerate(laws)])
+    assert [record.power for record in journal.records()] == pytest.approx([9.5, 5.5])
+
+
+@pytest.mark.parametrize("calls", [[1, 3, 3], [1, 2, 1], [2, 2, 2], [1, 1, 4]])
+def test_one_wrong_number_of_a_call_is_enough(calls):
+    """Calls are numbered 1, 2, ... without a gap: one step that is not so spoils the list."""
+    journal = Journal(Logistic()).plus([entry(row) for row in range(3)], together=False)
+    rows = journal.to_list()
+    for row, call in zip(rows, calls, strict=True):
+        row["call"] = call
+    with pytest.raises(InvalidArgument, match="number its calls"):
+        Journal.from_list(Logistic(), json.loads(json.dumps(rows)))

@@ -164,6 +164,54 @@ def test_a_label_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
     held.stop_recording()
 
 
+@pytest.mark.parametrize("torn", ["newline", "half"])
+def test_repairs_are_on_the_disk_before_anything_else(tmp_path, monkeypatch, torn):
+    """The missing end of a line, and the cut of a torn one, are flushed before the file is used."""
+    held, path = learner(), tmp_path / "labels.jsonl"
+    held.record_to(path)
+    held.tell(0, "no")
+    whole = path.read_bytes()
+    held.tell(1, "yes")
+    held.stop_recording()
+    content = path.read_bytes()
+    damaged = content[:-1] if torn == "newline" else content[: len(whole) + 20]
+    path.write_bytes(damaged)
+    flush, flushed = os.fsync, []
+
+    def watched(handle: int) -> None:
+        flush(handle)
+        if os.path.samestat(os.fstat(handle), os.stat(path)):
+            flushed.append(path.read_bytes())
+
+    monkeypatch.setattr(os, "fsync", watched)
+    again = learner()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JournalRepaired)
+        again.record_to(path)
+    assert flushed == [content if torn == "newline" else whole]
+    again.stop_recording()
+
+
+def test_a_label_that_failed_is_cut_off_on_the_disk(tmp_path, monkeypatch):
+    held, path = learner(), tmp_path / "labels.jsonl"
+    held.record_to(path)
+    held.tell(0, "no")
+    content, calls = path.read_bytes(), []
+
+    def fails_once(handle: int) -> None:
+        calls.append(path.read_bytes())
+        if len(calls) == 1:
+            raise OSError(errno.EIO, "no")
+
+    monkeypatch.setattr("apm.storage.lines.os.fsync", fails_once)
+    with pytest.raises(OSError, match="no"):
+        held.tell(1, "yes")
+    # once with the line, and once more without it
+    assert [len(each) > len(content) for each in calls] == [True, False]
+    assert calls[-1] == content
+    held.stop_recording()
+
+
 LABELLER = """
 import sys
 from tests.torture.cases import learner

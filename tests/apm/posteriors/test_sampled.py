@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import log_expit
 
+from apm.belief import Belief
 from apm.posteriors import Sampled, VariationalLogistic
 from channelcode.channels import Logistic, Probit
 from channelcode.errors import InvalidArgument, MissingExtra
@@ -93,3 +94,15 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match="sampling"):
         Sampled(samples=5).fit([[1.0]], [1])
+
+
+@pytest.mark.parametrize("precision", [0.04, 25.0])
+def test_draws_before_any_label_are_the_priors(precision):
+    posterior = Sampled(
+        prior_precision=precision, samples=4000, intercept=True, intercept_precision=4 * precision
+    )
+    spread = np.asarray(
+        Belief(posterior).push(np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 4.0]])).total_variance
+    )
+    # a variance from 4,000 draws is right to 2.2 %: four of those
+    np.testing.assert_allclose(spread * precision, [0.25, 1.25, 25.25], rtol=0.09)

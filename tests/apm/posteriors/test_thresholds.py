@@ -48,3 +48,14 @@ def test_bad_arguments():
         Thresholds.noisy([1.0, 2.0], 0.5)
     with pytest.raises(InvalidArgument, match="one column"):
         Belief(Thresholds([1.0, 2.0])).push([[1.0, 2.0]])
+
+
+def test_gaps_between_three_queries_and_the_power_at_most():
+    """One threshold in the middle of each gap, and one beyond each end, half the least gap away."""
+    posterior = Thresholds.between([4.0, 1.0, 9.0], amplitude=3.0)
+    np.testing.assert_allclose(posterior.values, [-0.5, 2.5, 6.5, 10.5])
+    np.testing.assert_allclose(posterior.summed_covariance, [[9.0]])
+    # a query at the median of two halves has that variance, and none has more
+    law = Thresholds([0.0, 1.0], amplitude=3.0)
+    pushed = Belief(law).push(np.array([[0.5], [-1.0]]))
+    np.testing.assert_allclose(pushed.total_variance, [9.0, 0.0], atol=1e-12)

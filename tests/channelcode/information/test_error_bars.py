@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ MEANS = [0.3, -1.7, 2.5, -4.0, 1.2]
 SIGMAS = [0.2, 0.9, 1.4, 3.0, 12.0]
 
 
-def logistic_bits(mean: float, sigma: float) -> float:
+def logistic_bits(mean: float, sigma: float) -> Any:
     """h(E f(L)) - E h(f(L)) with more digits than a float has."""
     with mpmath.workdps(25):
         m, s = mpmath.mpf(mean), mpmath.mpf(sigma)
@@ -32,8 +34,8 @@ def logistic_bits(mean: float, sigma: float) -> float:
             {*(m + s * k for k in range(-12, 13, 3)), *map(mpmath.mpf, range(-48, 49, 8))}
         )
         ends = [end for end in ends if abs(end - m) <= 12 * s]
-        one = mpmath.quad(lambda l: f(l) * density(l), ends)
-        conditional = mpmath.quad(lambda l: h(l) * density(l), ends)
+        one: Any = mpmath.quad(lambda l: f(l) * density(l), ends)
+        conditional: Any = mpmath.quad(lambda l: h(l) * density(l), ends)
         mixed = -(one * mpmath.log(one, 2) + (1 - one) * mpmath.log(1 - one, 2))
         return mixed - conditional
 

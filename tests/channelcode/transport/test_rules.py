@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from channelcode.transport.rules import WIDENED, coverage_factor, directions_in, upper_quantiles
+from channelcode.transport.rules import (
+    WIDENED,
+    coverage_factor,
+    directions_in,
+    normal_nodes,
+    upper_quantiles,
+)
 
 
 def test_coverage_is_students():
@@ -23,3 +29,16 @@ def test_quantiles_of_weights():
     weights = np.array([1e-30, 0.1, 0.5, 0.9])
     expected = [stats.norm.isf(1e-30), stats.norm.isf(0.1), 0.0, 0.0]
     np.testing.assert_allclose(upper_quantiles(weights), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_nodes_are_standard_normal_and_symmetric(dim):
+    """Mirrored, and whitened together: moments up to the third are exact."""
+    nodes = normal_nodes(dim, 64, 3, 0)
+    assert nodes.shape == (3 * 64, dim)
+    np.testing.assert_allclose(nodes.T @ nodes / len(nodes), np.eye(dim), atol=1e-12)
+    for part in nodes.reshape(3, 64, dim):
+        np.testing.assert_array_equal(part[:32], -part[32:])
+        np.testing.assert_allclose(part.T @ part / len(part), np.eye(dim), atol=0.3)
+    # the fourth moment, 3 for a normal law, is right to the rule's error
+    assert np.mean(normal_nodes(dim, 4096, 1, 0) ** 4) == pytest.approx(3.0, rel=0.02)
