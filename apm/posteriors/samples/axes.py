@@ -16,11 +16,12 @@ MOST_POINTS = 1 << 25  # a quarter of a gibibyte for one number at each of them
 
 def as_axes(axes: Any, encoder: Encoder | None) -> tuple[Array, ...]:
     """The values of each parameter, one array of distinct numbers for each."""
-    if isinstance(axes, str) or not hasattr(axes, "__iter__") or np.ndim(_first(axes)) != 1:
+    listed = list(axes) if hasattr(axes, "__iter__") and not isinstance(axes, str) else []
+    if not listed or any(np.ndim(axis) != 1 for axis in listed):
         rule = "must be a list of arrays, one for each parameter (for one: [values])"
         raise InvalidArgument("axes", rule, axes)
     values = tuple(
-        read_only(finite_array(f"axes[{place}]", axis, ndim=1)) for place, axis in enumerate(axes)
+        read_only(finite_array(f"axes[{place}]", axis, ndim=1)) for place, axis in enumerate(listed)
     )
     for place, axis in enumerate(values):
         if len(np.unique(axis)) != len(axis):
@@ -34,10 +35,6 @@ def as_axes(axes: Any, encoder: Encoder | None) -> tuple[Array, ...]:
         rule = f"must make at most {MOST_POINTS} points: Particles take more parameters"
         raise InvalidArgument("axes", rule, f"{total:.3g} points")
     return values
-
-
-def _first(axes: Any) -> Any:
-    return next(iter(axes), 0.0)
 
 
 def grid_points(axes: tuple[Array, ...]) -> Array:

@@ -70,7 +70,7 @@ def absorb(cloud: Cloud, target: Target, rng: np.random.Generator, moves: int) -
         return None
     logs, gained = _normalised(logs)
     cloud = cloud._replace(log_weights=logs, log_evidence=cloud.log_evidence + gained)
-    phi = 0.0
+    phi, fresh = 0.0, False
     for _ in range(MAX_STEPS):
         finite = np.where(np.isneginf(new), 0.0, new)  # those have no weight
         step = _largest_step(cloud.log_weights, finite, 1.0 - phi)
@@ -78,9 +78,14 @@ def absorb(cloud: Cloud, target: Target, rng: np.random.Generator, moves: int) -
         cloud = cloud._replace(log_weights=logs, log_evidence=cloud.log_evidence + gained)
         if step >= 1.0 - phi:
             return cloud._replace(log_likelihood=cloud.log_likelihood + new).frozen()
-        phi += step
+        if phi + step == phi and fresh:  # draws of equal weight, and still no step is small enough
+            break
+        phi, fresh = phi + step, True
         cloud, new = _refreshed(cloud, new, target, phi, rng, moves)
-    raise NotConverged(f"a label could not be learnt in {MAX_STEPS} steps (at {phi:.3g} of it)")
+    raise NotConverged(
+        "a label's likelihood is too steep for these draws: its logarithm varies by "
+        f"{np.ptp(new[np.isfinite(new)]):.3g} nats over them (at {phi:.3g} of the label)"
+    )
 
 
 def _normalised(logs: Array) -> tuple[Array, float]:

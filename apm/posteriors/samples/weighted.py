@@ -210,7 +210,7 @@ class WeightedSamples(Posterior):
         if len(matrix) * each <= MOST_ENTRIES:
             copy = matrix.copy()
             table = LabelTable(self._channel, self.inputs(theta, copy), copy)
-            self._kept.update(theta=theta, table=table)
+            self._kept["table"] = theta, table  # at once: threads share it
             yield table
             return
         rows = max(1, PIECE_ENTRIES // each)
@@ -230,8 +230,8 @@ class WeightedSamples(Posterior):
 
     def _table(self) -> LabelTable | None:
         """What is kept of the last pool, if it is for these parameter values."""
-        held = self._kept.get("table")
-        return held if held is not None and self._kept["theta"] is self._supported_theta() else None
+        theta, table = self._kept.get("table", (None, None))
+        return table if theta is self._supported_theta() else None
 
     def parts(self) -> dict[str, Any]:
         return super().parts() | {"encoder": self._encoder}

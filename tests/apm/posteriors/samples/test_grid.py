@@ -264,6 +264,7 @@ class Certain(Logistic):
         ({"axes": np.linspace(0, 1, 5)}, "list of arrays"),
         ({"axes": "ab"}, "list of arrays"),
         ({"axes": []}, "list of arrays"),
+        ({"axes": [AXES[0], 1.0]}, "list of arrays"),
         ({"axes": [AXES[0]]}, "2 parameters"),
         ({"axes": [AXES[0], [1.0, 1.0]]}, "distinct"),
         ({"axes": [AXES[0], [1.0, np.nan]]}, "finite"),
@@ -300,6 +301,14 @@ def test_the_encoder_is_not_asked_where_the_prior_has_no_mass():
         found = InformationGain(about=about).scores(Belief(grid), X)
         np.testing.assert_allclose(found, Belief(inside).information_gain(X), atol=1e-14)
     np.testing.assert_allclose(Belief(grid).push(X).mean, Belief(inside).push(X).mean)
+
+
+def test_axes_of_any_make():
+    shapes = [
+        Grid(axes, Logistic(), slope).shape
+        for axes in ([[0, 1], [0, 1, 2]], ([0.0, 1.0], range(3)), iter([[0, 1], [0, 1, 2]]))
+    ]
+    assert shapes == [(2, 3)] * 3
 
 
 @pytest.mark.parametrize("place", [-1, 2, 0.5, True, "a"])

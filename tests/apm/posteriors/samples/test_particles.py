@@ -15,7 +15,7 @@ from apm.posteriors.samples.monte_carlo import systematic
 from apm.selectors.default import default_selector
 from apm.testing import check_posterior
 from channelcode import Gaussian, Logistic, Softmax
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, NotConverged
 from tests.apm.posteriors.samples.models import GOLDEN, smc
 
 
@@ -283,6 +283,20 @@ def test_an_encoder_that_is_not_finite_is_named_and_nothing_changes():
     with pytest.raises(InvalidArgument, match=r"nan at theta = \[-"):
         posterior.update([1.0], 1)
     assert posterior.num_observations == 0
+
+
+def test_likelihoods_steeper_than_numbers_are_refused_at_once():
+    """1e6 is learnt in steps; with 1e300 no step in [0, 1] would be small enough."""
+    for steepness in (1e6, 1e300):
+        cliff = NonLinear(lambda theta, rows, a=steepness: a * (rows - theta[:, 0]), 1)
+        posterior = Particles(Logistic(), cliff, Gaussian([0.0], [[1.0]]), samples=200)
+        if steepness == 1e6:
+            found = posterior.update([[0.1], [-0.1]], [1, 0])
+            assert found.mean == pytest.approx([0.0], abs=0.02)  # uniform on .2, 200 draws
+            assert found.log_evidence == pytest.approx(np.log(0.0797), abs=0.5)
+            continue
+        with pytest.raises(NotConverged, match="too steep"):
+            posterior.update([[0.1], [-0.1]], [1, 0])
 
 
 @pytest.mark.parametrize("seed", range(5))
