@@ -20,6 +20,7 @@ from apm.encoders import (
     NonLinear,
     Standardised,
     TorchFeatures,
+    TorchNetwork,
 )
 from apm.experts import ExpertLearner
 from apm.insight import (
@@ -112,6 +113,7 @@ __all__ = [
     "Difference",
     "Standardised",
     "TorchFeatures",
+    "TorchNetwork",
     "Expert",
     "Belief",
     # power policies

@@ -13,6 +13,7 @@ from apm.encoders.linear import Affine, Linear
 from apm.encoders.nonlinear import NonLinear
 from apm.encoders.standardised import Standardised
 from apm.encoders.torch import TorchFeatures
+from apm.encoders.torch_network import TorchNetwork
 
 __all__ = [
     "Affine",
@@ -25,5 +26,6 @@ __all__ = [
     "NonLinear",
     "Standardised",
     "TorchFeatures",
+    "TorchNetwork",
     "WithExpert",
 ]
