@@ -30,7 +30,7 @@ SMALLEST = 5e-324  # values below are zero: an upper bound that vanished is this
 ORTHOGONAL_ATOL = 1e-12  # entries of U'U - I that are rounding
 SHAVED = 32 * EPSILON  # of a plan's entries: then what is left over is no rounding
 JUDGE_SEED = 0x5EED  # the judge's points are none of the solvers'
-JUDGE_GOAL = 1e-11  # Newton decrement on them: far below their error
+JUDGE_GOAL = 1e-8  # Newton decrement on them: far below their error
 MOST_PLANE_ATOMS = 64  # a cell of the plane costs m^2
 MOST_SPACE_ATOMS = 12  # a slab costs m^3, the corners m^4: beyond, quasi-Monte Carlo is cheaper
 

@@ -7,13 +7,17 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import axis_potential, line_cells, merge_atoms
+from channelcode._kernels.transport.cells import (
+    axis_potential,
+    first_potential,
+    line_cells,
+    merge_atoms,
+)
 from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
-from channelcode._kernels.transport.rare import mixed_nodes, rarest_cells
+from channelcode._kernels.transport.rare import FAR, count_light, mixed_nodes, rarest_cells
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
-RARE = 1.0 / 128.0  # cells with less mass than this get nodes of their own
-MOST_RARE = 32
+MOST_RARE = 32  # cells with nodes of their own
 STAGES = 3  # of Newton's method, the last on all nodes
 EXTRA = 8  # of the given nodes to one of them, for every rare cell in every replicate
 
@@ -119,13 +123,15 @@ def move_origin(atoms: np.ndarray, weights: np.ndarray) -> None:
 
 
 @kernel
-def count_rare(weights: np.ndarray) -> int:
-    """How many cells get nodes of their own."""
-    count = 0
-    for j in range(weights.shape[0]):
-        if weights[j] < RARE:
-            count += 1
-    return min(count, MOST_RARE)
+def is_compact(atoms: np.ndarray) -> bool:
+    """Whether no atom lies beyond FAR times the size: Voronoi cells are a good start then."""
+    for j in range(atoms.shape[0]):
+        square = 0.0
+        for d in range(atoms.shape[1]):
+            square += atoms[j, d] * atoms[j, d]
+        if square > FAR * FAR:
+            return False
+    return True
 
 
 @kernel
@@ -157,12 +163,11 @@ def quasi_pool(
     group = np.empty(m, dtype=np.int64)
     order = np.empty(m, dtype=np.int64)
     place = np.empty(m, dtype=np.int64)
-    rare = np.empty(count_rare(weights), dtype=np.int64)
+    rare = np.empty(min(count_light(weights), MOST_RARE), dtype=np.int64)
     part = given.shape[0] // replicates
     extra = extra_nodes(part)
     room = given.shape[0] + replicates * extra * rare.shape[0]
-    nodes = np.empty((room, r - 1)) if rare.shape[0] > 0 else given
-    shares = np.ones(room)
+    nodes, shares = np.empty((room, r - 1)), np.ones(room)
     for c in range(n):
         for j in range(m):
             all_weights[j] = weights[j]
@@ -183,8 +188,11 @@ def quasi_pool(
             own[j] = all_weights[order[j]]
             tails[j] = quantile[order[j]]
             place[order[j]] = j
-        axis_potential(atoms, own, v)
-        found = rarest_cells(atoms, own, tails, RARE, rare)
+        found = rarest_cells(atoms, own, tails, rare)
+        if found == 0 and is_compact(atoms):
+            first_potential(atoms, tails, v)
+        else:
+            axis_potential(atoms, own, v)
         move_origin(atoms, own)
         for stage in range(STAGES):
             # On one replicate first: where the rare cells lie is not known yet.
@@ -199,7 +207,8 @@ def quasi_pool(
                 used = rare[:found]
                 count = mixed_nodes(atoms, v, used, rule, batches, extra, nodes, shares)
                 rule = nodes[:count]
-            steps[c] = quasi_newton(atoms, own, v, rule, shares[:count], aim)
+            ratios = shares[:count] if found > 0 else np.ones(count)
+            steps[c] = quasi_newton(atoms, own, v, rule, ratios, aim)
         for j in range(m):
             potentials[c, j] = v[place[group[j]]]
     return steps
@@ -232,11 +241,12 @@ def quasi_judge(
     mass = np.empty(m)
     hessian = np.empty((m, m))
     replicates = values.shape[1]
-    rare = np.empty(count_rare(weights), dtype=np.int64)
-    extra = extra_nodes(given.shape[0] // replicates)
+    rare = np.empty(min(count_light(weights), MOST_RARE), dtype=np.int64)
+    part = given.shape[0] // replicates
+    extra = extra_nodes(part)
     room = given.shape[0] + replicates * extra * rare.shape[0]
-    nodes = np.empty((room, r - 1)) if rare.shape[0] > 0 else given
-    shares = np.ones(room)
+    mixed = np.empty((room, r - 1)) if rare.shape[0] > 0 else given
+    ratios = np.ones(room)
     for c in range(n):
         for j in range(m):
             for d in range(r):
@@ -249,11 +259,14 @@ def quasi_judge(
             tails[j] = quantile[order[j]]
             v[j] = potentials[c, order[j]]
             constant += own[j] * v[j]
-        if rare.shape[0] > 0:
-            rarest_cells(atoms, own, tails, RARE, rare)
-            move_origin(atoms, own)
-            mixed_nodes(atoms, v, rare, given, replicates, extra, nodes, shares)
-        length = room // replicates
+        found = rarest_cells(atoms, own, tails, rare)
+        move_origin(atoms, own)
+        nodes, shares = given, np.ones(given.shape[0])
+        if found > 0:
+            used = rare[:found]
+            count = mixed_nodes(atoms, v, used, given, replicates, extra, mixed, ratios)
+            nodes, shares = mixed[:count], ratios[:count]
+        length = nodes.shape[0] // replicates
         mean = 0.0
         for t in range(replicates):
             begin, end = t * length, (t + 1) * length

@@ -9,6 +9,9 @@ import numpy as np
 from channelcode._kernels.jit import kernel
 
 SWEEPS = 60  # over the edges of a cell in search of its nearest point
+RARE = 1.0 / 1024.0  # cells with less mass than this get nodes of their own,
+RARE_FAR = 1.0 / 128.0  # and those with less than this whose atom lies beyond FAR times the size
+FAR = 3.0
 FARTHEST = 9.0  # deviations: a normal law shifted beyond sees nothing of any weight
 
 
@@ -52,10 +55,20 @@ def nearest_in_cell(atoms: np.ndarray, v: np.ndarray, cell: int, point: np.ndarr
 
 
 @kernel
+def count_light(weights: np.ndarray) -> int:
+    """How many cells may be rare."""
+    count = 0
+    for j in range(weights.shape[0]):
+        if weights[j] < RARE_FAR:
+            count += 1
+    return count
+
+
+@kernel
 def rarest_cells(
-    atoms: np.ndarray, weights: np.ndarray, quantile: np.ndarray, limit: float, rare: np.ndarray
+    atoms: np.ndarray, weights: np.ndarray, quantile: np.ndarray, rare: np.ndarray
 ) -> int:
-    """Put the cells with less mass than `limit` into `rare (k,)`; returns how many.
+    """Put the rare cells of atoms of size about one into `rare (k,)`; returns how many.
 
     If there are more than k, those come first whose atoms may add most to rho, |a| phi(z).
     """
@@ -63,11 +76,13 @@ def rarest_cells(
     count = 0
     worth = np.empty(m)
     for j in range(m):
-        if weights[j] >= limit:
+        if weights[j] >= RARE_FAR:
             continue
         square = 0.0
         for d in range(r):
             square += atoms[j, d] * atoms[j, d]
+        if weights[j] >= RARE and square <= FAR * FAR:
+            continue
         worth[j] = math.sqrt(square) * math.exp(-0.5 * quantile[j] * quantile[j])
         place = count
         while place > 0 and worth[rare[place - 1]] < worth[j]:

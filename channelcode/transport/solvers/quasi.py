@@ -15,7 +15,7 @@ from channelcode.transport.rules import (
     upper_quantiles,
 )
 
-GOAL = 1e-9  # decrement at which the last step is taken: far below the error of the rule
+GOAL = 1e-6  # decrement at which the last step is taken: far below the error of the rule
 
 
 class QuasiMonteCarlo:
