@@ -54,7 +54,14 @@ class Pairs(np.ndarray[Any, np.dtype[np.intp]]):
         return pairs
 
     def __array_finalize__(self, other: Any) -> None:
-        self.experts = getattr(other, "experts", ())
+        self.experts = ()  # of an array made from this one nobody knows whom to ask
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(found, Pairs) and found.ndim == 1:
+            names = np.array(self.experts, dtype=object)
+            found.experts = tuple(names[key]) if len(names) == len(self) else ()
+        return found
 
     def __index__(self) -> int:
         if self.size != 1:
@@ -130,11 +137,19 @@ class ExpertLearner:
         index: Any,
         label: Any,
         *,
-        expert: Any,
+        expert: Any = None,
         sample_weight: Any = None,
         repeat: bool = False,
     ) -> None:
-        """Take an expert's answer about one row, or about several (one expert, or one for each)."""
+        """Take an expert's answer about one row, or about several (one expert, or one for each).
+
+        Without `expert` the rows must be what `ask` gave, which knows whom it meant.
+        """
+        if expert is None:
+            expert = getattr(index, "experts", ())
+            if not expert:
+                rule = "must say who answered, unless the rows are what ask gave"
+                raise InvalidArgument("expert", rule, None)
         pairs = self._numbers(index, expert)
         single = np.ndim(index) == 0 or (isinstance(index, Pairs) and len(pairs) == 1)
         answer = label if not single else as_list(label, "label")

@@ -214,5 +214,23 @@ def test_bad_answers_leave_the_state():
         with pytest.raises(InvalidArgument, match=message):
             learner.tell(index, label, expert=expert)
     assert learner.spent == 0
-    with pytest.raises(TypeError):
-        learner.tell(0, 1)  # type: ignore[call-arg]
+    with pytest.raises(InvalidArgument, match="must say who answered"):
+        learner.tell(0, 1)
+
+
+def test_picks_know_whom_to_ask():
+    """A part of a pick has the experts of that part; what is computed from it has none."""
+    learner = ExpertLearner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    pick = learner.ask(6)
+    for part in (slice(2, 5), [4, 0], np.array([True, False] * 3), slice(None, None, -1)):
+        names = np.array(pick.experts, dtype=object)[part]
+        assert pick[part].experts == tuple(names)
+    assert int(pick[3]) == pick.tolist()[3]
+    assert (pick + 1).experts == ()
+    learner.tell(pick[:2], [1, 0])
+    told = [(each.index, each.expert) for each in learner.history]
+    assert told == list(zip(pick[:2].tolist(), pick[:2].experts, strict=True))
+    with pytest.raises(TypeError, match="not one integer"):
+        int(pick)
+    with pytest.raises(InvalidArgument, match="must say who answered"):
+        learner.tell(pick + 0, [1, 0, 1, 0, 1, 0])

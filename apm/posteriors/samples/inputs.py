@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm._inputs import Matrix, as_dense, as_row
-from apm.posteriors.base import Posterior
+from apm.posteriors.base import LARGEST, Posterior
 from apm.posteriors.input_projection import seen_part
 from apm.posteriors.samples.reweighting import (
     Pending,
@@ -70,6 +70,9 @@ class Inputs(Posterior):
     ) -> None:
         inputs = finite_array("l", l, ndim=(2, 3))
         size = inputs.shape[2] if inputs.ndim == 3 else 1
+        largest = float(np.abs(inputs).max())
+        if largest > LARGEST:
+            raise InvalidArgument("l", f"must be at most {LARGEST:g} in size", largest)
         if channel is None:
             if inputs.ndim == 3 and size < 2:
                 rule = "must have shape (n, s), or (n, s, K) with K classes"

@@ -350,6 +350,7 @@ def test_many_labels_do_not_underflow(seed, scale):
         (np.ones((3, 0)), {}, "l must not be empty"),
         (np.where(np.eye(3) > 0, np.nan, 1.0), {}, r"nan at index \(0, 0\)"),
         (np.ones((3, 4, 1)), {}, "with K classes"),
+        (np.full((3, 4), -1e200), {}, "must be at most 1e\\+140 in size"),
         (np.ones((3, 4)), {"channel": Softmax(4)}, r"must have shape \(n, s, 4\)"),
         (np.ones((3, 4, 3)), {"channel": Softmax(4)}, r"must have shape \(n, s, 4\)"),
         (np.ones((3, 4, 3)), {"channel": Logistic()}, r"must have shape \(n, s\)"),
