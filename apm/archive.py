@@ -229,7 +229,8 @@ def _compare(stored: Posterior, again: Posterior, features: Any) -> None:
         same = same and _close(found.covariance, expected.covariance, wide)
     elif isinstance(stored, Inputs | Draws | Grid):
         # weights follow from the labels; draws of other posteriors are not repeated
-        same = _close(stored.weights, again.weights, 1.0)  # type: ignore[attr-defined]
+        expected_weights = again.weights  # type: ignore[attr-defined]
+        same = _close(stored.weights, expected_weights, expected_weights)
     else:
         return
     if not same:

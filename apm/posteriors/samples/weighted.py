@@ -251,9 +251,9 @@ class WeightedSamples(Posterior):
 
 def weighted_sum(logs: Array, codes: Any, sample_weight: Array) -> Array:
     """sum_i s_i ln p(y_i | theta), `(s,)`, from log-probabilities `(n, s, K)`."""
+    if len(codes) == 1 and sample_weight[0] == 1.0:
+        return logs[0, :, codes[0]]
     told = logs[np.arange(len(codes)), :, codes]
-    if (sample_weight == 1.0).all():
-        return told.sum(axis=0)
     with np.errstate(invalid="ignore"):
         terms = sample_weight[:, None] * told
     return np.where(sample_weight[:, None] == 0, 0.0, terms).sum(axis=0)  # 0 * -inf is nothing
