@@ -48,9 +48,10 @@ def w2_squared(
     The pool is a `GaussianPool` (scalar, scaled or full), an `EmpiricalPool`, or a sequence of
     laws. `W2^2(N(m,S),T) = |m - m_T|^2 + tr S + tr Cov T - 2 rho(S)` (theory, section 3); only rho
     needs a solve, on the span of the atoms. Planar pools of 10,000 and more are interpolated to
-    1e-7 of the scale, the best candidates solved exactly. Gaussians and a target of rank four or
-    more use the fixed rule of `QuasiMonteCarlo()`, the same points for every candidate. `solver`
-    and `tol` are those of `w2`; a solver is asked for each candidate in turn.
+    1e-7 of `tr S + tr Cov T` (measured, not proved), the best candidates solved exactly. Gaussians
+    and a target of rank four or more use the fixed rule of `QuasiMonteCarlo()`, the same points for
+    every candidate. `solver` and `tol` are those of `w2`; a solver is asked for each candidate in
+    turn.
 
     >>> from channelcode.measures import DiscreteMeasure, ScalarPool
     >>> w2_squared(ScalarPool([0.0, 1.0], [0.0, 4.0]), DiscreteMeasure.symmetric(1.0)).round(6)
