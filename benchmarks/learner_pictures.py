@@ -49,7 +49,7 @@ def choosing(folder: Path) -> None:
     saved(apm.plot.learning_curve(found), folder, "choosing")
 
 
-def halves() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def halves() -> tuple[Any, Any, Any, Any]:
     X, y = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     names = np.where(y == 0, "malignant", "benign")

@@ -66,7 +66,8 @@ def learned(setup: Setup, state: State, answers: list[Answer]) -> State:
     """The state with more labels learnt, the journal aside."""
     held, before = state.belief, state.journal.answers
     if setup.chosen["model"]:
-        known = {*before.labels.values(), *(answer.label for answer in answers)}
+        # of every answer in force: a row that was labelled twice may have two labels
+        known = {answer.label for answer in (*before.answers, *answers)}
         if len(known) > held.posterior.num_labels:
             return refitted(setup, state, (*before.answers, *answers))
     return state._replace(belief=updated(held, state.features, answers))

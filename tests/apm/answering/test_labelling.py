@@ -275,3 +275,12 @@ def test_copies_go_on_by_themselves(model):
         assert copied.ask(3).tolist() == learner.ask(3).tolist()
         copied.tell(5, labels[5])
         assert 5 not in learner.labelled
+
+
+def test_both_labels_of_a_row_count_among_the_classes() -> None:
+    """A row with two answers and a third class: the model must take in all three."""
+    learner = Learner([[1.0], [-1.0], [2.0]], seed=0)
+    learner.tell(0, "c")
+    learner.tell(0, "b", repeat=True)
+    learner.tell(1, "a")
+    assert learner.classes_.tolist() == ["a", "b", "c"]
