@@ -90,7 +90,7 @@ def climb(
         longest = 0.5 * (0.1 + np.linalg.norm(point[active], axis=1))
         length = np.linalg.norm(step, axis=1)
         step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
-        trial = _inside(point[active] + step, peak)
+        trial = within_peak(point[active] + step, peak)
         at = curve(local(problem, trial), output, multiplier, budget)
         better = at.value > height[active]
         index = active[better]
@@ -109,7 +109,7 @@ def climb(
     return point, height
 
 
-def _inside(points: Array, peak: float) -> Array:
+def within_peak(points: Array, peak: float) -> Array:
     """Points beyond the peak drawn back to it."""
     if peak == np.inf:
         return points

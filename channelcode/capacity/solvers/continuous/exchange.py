@@ -27,6 +27,7 @@ from channelcode.capacity.solvers.interior_point import maximise
 from channelcode.capacity.solvers.letters import prepare
 from channelcode.errors import InvalidArgument
 
+LOOKS = 4  # sets of directions in R^k, the solver's own included
 MOST_REMEMBERED = 60  # sets of atoms or violators
 
 
@@ -90,10 +91,34 @@ class Continuous:
 
             search = LineSearch(problem, tol)
         else:
-            from channelcode.capacity.solvers.continuous.space_search import SpaceSearch
-
-            search = SpaceSearch(problem, self.rng, tol)
+            return _looked_at_again(problem, self.rng, tol, self.max_steps, start)
         return exchange(problem, search, tol=tol, max_steps=self.max_steps, start=start)
+
+
+def _looked_at_again(
+    problem: Problem, seed: int, tol: float, max_steps: int, start: Proposal | None
+) -> Proposal:
+    """The exchange in R^k; what other directions find above the answer joins, and it goes on."""
+    from channelcode.capacity.solvers.continuous.space_search import SpaceSearch
+
+    search = SpaceSearch(problem, seed, tol)
+    proposal = exchange(problem, search, tol=tol, max_steps=max_steps, start=start)
+    for look in range(1, LOOKS):
+        second = SpaceSearch(problem, seed + 1000 * look, tol)
+        found = _judged(problem, second, proposal.points, proposal.weights, proposal.multiplier)
+        if found.violation <= max(0.1 * tol, 2.0 * _violation(proposal)):
+            break
+        fresh = SpaceSearch(problem, seed + 1000 * look, tol)
+        fresh.known = np.vstack([search.known, found.violators, proposal.points])
+        search = fresh
+        proposal = exchange(problem, search, tol=tol, max_steps=max_steps)
+    return proposal
+
+
+def _violation(proposal: Proposal) -> float:
+    """By how much KKT fails, as far as the search saw; nothing is known of other solvers' laws."""
+    known = proposal.details.get("violation_nats", 0.0)
+    return known if isinstance(known, float) else 0.0
 
 
 def exchange(

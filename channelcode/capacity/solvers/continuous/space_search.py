@@ -13,6 +13,7 @@ from channelcode.capacity.search.space import (
     distinct,
     gives_numbers,
     spread_directions,
+    within_peak,
 )
 
 
@@ -23,6 +24,7 @@ class SpaceSearch:
         self.problem, self.tol = problem, tol
         dim = problem.channel.dim
         self.directions = spread_directions(dim, seed)
+        self.known = np.empty((0, dim))  # inputs that a second look found to break KKT
         self.width = 0.1
 
     def first_inputs(self) -> Array:
@@ -35,7 +37,7 @@ class SpaceSearch:
         radii = np.append(radii[radii < limit.peak], limit.peak)
         radii = radii[np.isfinite(radii)]
         points = (radii[:, None, None] * self.directions).reshape(-1, self.directions.shape[1])
-        points = np.vstack([np.zeros(points.shape[1]), points])
+        points = np.vstack([np.zeros(points.shape[1]), self.known, points])
         return points[gives_numbers(self.problem, points)]
 
     def spacing(self, points: Array) -> Array:
@@ -47,7 +49,8 @@ class SpaceSearch:
     ) -> tuple[Array, float]:
         """Local maxima of F above the value, and by how much the highest is above it."""
         output = filled(output, 0.1 * self.tol)
-        starts = climbing_starts(self.problem, self.directions, output, multiplier, value, atoms)
+        seeds = np.vstack([atoms, self.known])
+        starts = climbing_starts(self.problem, self.directions, output, multiplier, value, seeds)
         points, heights = climb(self.problem, starts, output, multiplier)
         keep = heights > value - 1e-3 * (abs(value) + 1e-9)
         points, heights = points[keep], heights[keep]
@@ -63,9 +66,5 @@ class SpaceSearch:
         self.width = max(0.3 * self.width, 1e-5)
         centres = np.vstack([atoms, violators])
         near = np.vstack([centres, centres * (1 - self.width), centres * (1 + self.width)])
-        radii = np.linalg.norm(near, axis=1)
-        peak = self.problem.limits.peak
-        near = np.where(
-            (radii > peak)[:, None], near * (peak / np.maximum(radii, peak))[:, None], near
-        )
+        near = within_peak(near, self.problem.limits.peak)
         return near[distinct(near, 1e-9)]

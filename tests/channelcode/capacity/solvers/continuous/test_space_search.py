@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 
-from channelcode import Features, Peak, Power, Softmax
+from channelcode import Channel, Features, Peak, Power, Softmax, capacity
 from channelcode.capacity import Problem
 from channelcode.capacity.solvers.continuous.space_search import SpaceSearch
 from tests.channelcode.capacity.oracles import kkt
@@ -33,6 +34,27 @@ def test_violations_are_those_of_a_dense_grid():
     assert np.linalg.norm(points[0] - grid[heights.argmax()]) <= 0.02
     distance = np.linalg.norm(points[:, None] - points[None], axis=2)
     assert (distance + np.eye(len(points))).min() > 1e-4  # each maximum once
+
+
+class Net(Channel):
+    """A small network whose best input of one class lies far out in a narrow direction."""
+
+    dim, num_outputs = 2, 3
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        self.inward, self.shift = rng.normal(0, 1.5, (2, 12)), rng.normal(0, 2, 12)
+        self.outward = rng.normal(0, 1.5, (12, 3))
+
+    def log_prob(self, l):
+        return log_softmax(np.tanh(l @ self.inward + self.shift) @ self.outward, axis=-1)
+
+
+def test_a_second_look_finds_what_the_first_directions_miss():
+    """The directions of the solver alone ended at 1.518 bits with a gap of 0.067."""
+    result = capacity(Net(543669), Power(9.82), throw=False)
+    assert result.gap <= 1e-9
+    assert result.bits > 1.53
 
 
 def test_inputs_stay_within_the_peak():
