@@ -27,6 +27,7 @@ from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, Gaussian, Pool, gaussian_pool
 
+RESTARTS = 4  # further starts from the prior, unless the encoder brings a start of its own
 PIECE_ENTRIES = 1 << 20  # of the jacobian of a pool at a time: eight mebibytes
 
 
@@ -40,8 +41,9 @@ class EncodedLaplace(Laplace):
 
     - `push="linear"`: l ~ N(h(theta_MAP, x), J Lambda^-1 J'), as in the literature on networks;
       `push="draws"`: `samples` draws of theta through the true h, better where h bends much;
-    - `restarts`: further starts, from the prior, at every fit; where two maxima of nearly the same
-      height say different things, a warning (`CompetingMaxima`) says that one Gaussian is too few;
+    - `restarts`: further starts from the prior at every fit (4; 0 for a network that has weights);
+      where two maxima of nearly the same height say different things, a warning
+      (`CompetingMaxima`) says that one Gaussian is too few;
     - `gradient_norm`: |grad ln p| at the point of expansion; `at(theta)` expands elsewhere.
 
     >>> import numpy as np
@@ -72,7 +74,7 @@ class EncodedLaplace(Laplace):
         push: str = "linear",
         prior: Gaussian | None = None,
         samples: int = 512,
-        restarts: int = 4,
+        restarts: int | None = None,
         rng: Seed = 0,
         classes: ArrayLike | None = None,
     ) -> None:
@@ -85,6 +87,8 @@ class EncodedLaplace(Laplace):
             _require_prior(prior, encoder.num_parameters)
         if isinstance(rng, np.random.Generator) or rng is None:
             rng = int(as_generator(rng).integers(2**63))
+        if restarts is None:  # trained weights are a start that a prior draw will not better
+            restarts = 0 if hasattr(encoder, "start") else RESTARTS
         plan = (
             integer("samples", samples, least=2),
             integer("restarts", restarts, least=0),

@@ -57,7 +57,7 @@ class EncoderOptions(TypedDict, total=False):
     push: str
     prior: Any
     samples: int
-    restarts: int
+    restarts: int | None
     rng: Seed
 
 
