@@ -175,7 +175,7 @@ class Committee(Posterior):
 
     def _solve(self, start: Posterior | None, fresh: int) -> Fitted:
         self._set(_pending=())  # a label that came is no longer awaited
-        active = self._weights > 0
+        active = self._ordered()
         X, codes, weights = self.design[active], self._codes[active], self._weights[active]
         if len(np.unique(codes)) < 2:
             return Fitted()
@@ -185,6 +185,15 @@ class Committee(Posterior):
             options = {} if (weights == 1.0).all() else {"sample_weight": weights[rows]}
             found.append(self._member(number).fit(X[rows], codes[rows], **options))
         return Fitted(tuple(found))
+
+    def _ordered(self) -> Any:
+        """The labels that count, in an order of their own: not that in which they were told."""
+        told: list[Any] = [
+            (row.tobytes(), code, weight)
+            for row, code, weight in zip(self.design, self._codes.tolist(), self._weights.tolist())
+        ]
+        places = sorted(range(len(told)), key=told.__getitem__)
+        return np.array([place for place in places if told[place][2] > 0], dtype=np.intp)
 
     def _drawn(self, codes: Any, number: int) -> Any:
         """The labels that a member learns from: all, or as many with replacement."""

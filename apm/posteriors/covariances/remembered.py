@@ -18,7 +18,7 @@ class Remembered:
     >>> from apm._inputs import as_matrix, read_only_view
     >>> from scipy.sparse import csr_array
     >>> kept, pool = Remembered(), read_only_view(as_matrix(csr_array([[2.0, 0.0]])))
-    >>> kept.once("sum", (pool,), pool.sum), kept.once("sum", (pool,), lambda: 0.0)
+    >>> float(kept.once("sum", (pool,), pool.sum)), float(kept.get("sum", (pool,)))
     (2.0, 2.0)
     """
 

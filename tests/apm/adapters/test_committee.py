@@ -29,6 +29,7 @@ from apm import (
     Uncertainty,
 )
 from apm.adapters import Committee
+from apm.testing import check_posterior
 from channelcode.errors import InvalidArgument
 
 NAMES = {2: ["no", "yes"], 3: ["low", "medium", "high"]}
@@ -137,6 +138,16 @@ def test_copies_learn_from_draws_of_the_labels_and_repeat() -> None:
     assert (first[:, 0] != first[:, 1]).any()
     assert all(len(member.classes_) == 3 for member in one.members)  # no class is lost in a draw
     assert len(one.members) == one.num_members == 6
+
+
+@pytest.mark.parametrize(
+    "members",
+    [mixed(), LogisticRegression(), DecisionTreeClassifier()],
+    ids=["several", "logistic", "tree"],
+)
+def test_it_is_a_posterior_like_any_other(members: Any) -> None:
+    """The contract of `apm.testing`: among others, the order of the labels does not matter."""
+    check_posterior(Committee(members, [0, 1], copies=4))
 
 
 def test_before_two_classes_every_member_is_undecided() -> None:
