@@ -22,6 +22,7 @@ from channelcode.measures import (
 )
 from channelcode.transport.monotone import line_constant
 from channelcode.transport.pools.gaussians import (
+    ClosedForm,
     Judged,
     Terms,
     correlations,
@@ -33,7 +34,7 @@ from channelcode.transport.pools.table import TABLE_SIZE, table_correlations
 from channelcode.transport.problem import LARGEST, Problem, Solver, check_dimension, check_law
 from channelcode.transport.solve import Auto, solve
 from channelcode.transport.solvers import plane
-from channelcode.transport.target import EPSILON, Reduced, reduce_target
+from channelcode.transport.target import Reduced, reduce_target
 
 
 def w2_squared(
@@ -67,7 +68,7 @@ def judged_pool(
     *,
     solver: Solver | None = None,
     tol: float | None = None,
-) -> Judged:
+) -> Judged | ClosedForm:
     """W2^2 of every candidate with its bounds: the one place that chooses how."""
     allowed = None if tol is None else positive("tol", tol)
     if solver is None and isinstance(candidates, Pool) and isinstance(target, DiscreteMeasure):
@@ -122,11 +123,12 @@ def _largest(pool: Pool) -> float:
     """The largest coordinate or deviation in a pool, without a square."""
     if isinstance(pool, EmpiricalPool):
         return float(max(pool.samples.max(), -pool.samples.min()))
-    mean = float(np.abs(pool.mean).max())
-    return max(mean, float(np.sqrt(np.abs(pool.total_variance).max())))
+    mean = max(float(pool.mean.max()), -float(pool.mean.min()))
+    # a covariance may be a rounding below zero
+    return max(mean, float(np.sqrt(max(pool.total_variance.max(), 0.0))))
 
 
-def _line_gaussians(pool: GaussianPool, target: Reduced) -> Judged:
+def _line_gaussians(pool: GaussianPool, target: Reduced) -> ClosedForm:
     """(m - m_T)^2 + (sigma - rho_1)^2 + (Var T - rho_1^2): one constant, then one pass."""
     from channelcode._kernels.transport.line import gaussian_line
 
@@ -136,8 +138,7 @@ def _line_gaussians(pool: GaussianPool, target: Reduced) -> Judged:
     centre, offset = float(target.centre[0]), float(target.offset[0])
     mean, variance = np.ascontiguousarray(pool.mean), np.ascontiguousarray(pool.covariance)
     squared = gaussian_line(mean, variance, centre, offset, constant, rest)
-    slack = 16 * EPSILON * (squared + 2 * constant**2 + 2 * rest)
-    return Judged(squared, np.maximum(squared - slack, 0.0), squared + slack)
+    return ClosedForm(squared, 2 * constant**2 + 2 * rest)
 
 
 def _by_table(

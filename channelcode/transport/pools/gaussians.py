@@ -122,6 +122,25 @@ class Judged(NamedTuple):
     upper: Array
 
 
+class ClosedForm(NamedTuple):
+    """W2^2 of a pool by a formula, `(n,)`; its bounds, the rounding, are made when asked for."""
+
+    squared: Array
+    constant: float  # of the formula, beside which the squares are rounded
+
+    @property
+    def lower(self) -> Array:
+        return np.maximum(self.squared - self._rounding, 0.0)
+
+    @property
+    def upper(self) -> Array:
+        return self.squared + self._rounding
+
+    @property
+    def _rounding(self) -> Array:
+        return 16 * EPSILON * (self.squared + self.constant)
+
+
 def gaussians_squared(
     pool: GaussianPool, law: DiscreteMeasure, target: Reduced, *, tol: float | None
 ) -> Judged:
