@@ -112,11 +112,13 @@ def _settings(low: float, high: float, width: float, noise: float) -> dict[str, 
 def _read(path: Path | None, settings: dict[str, float]) -> list[int]:
     if path is None or not path.exists():
         return []
+    if not path.is_file():  # a pipe or a device might never end
+        raise InvalidArgument("file", "must be a file", str(path))
     try:
         held = json.loads(path.read_text())
         answers = held["answers"]
         known = {name: float(held[name]) for name in settings}
-    except (ValueError, KeyError, TypeError) as problem:
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise InvalidArgument("file", f"must be of apm bisect ({problem})", str(path)) from None
     if not isinstance(answers, list) or any(answer not in (0, 1) for answer in answers):
         raise InvalidArgument("file", "must hold answers 0 and 1", str(path))

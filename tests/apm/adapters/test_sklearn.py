@@ -41,12 +41,23 @@ SLOW = [
 ]
 
 
+def relabels_by_the_first() -> bool:
+    """Whether scikit-learn (1.6.0 does) makes y binary by its first entry: in its check of weights
+    it shuffles one copy before, and the two copies then have different labels.
+    """
+    from sklearn.utils.estimator_checks import _enforce_estimator_tags_y
+
+    made = [_enforce_estimator_tags_y(QUICK[1], np.array(y)) for y in ([0, 1, 2], [1, 0, 2])]
+    return not np.array_equal(made[0][[1, 0, 2]], made[1])
+
+
 def checks(estimators, *marks):
-    """Every check of scikit-learn but the one that needs SCIPY_ARRAY_API."""
+    """Every check of scikit-learn but the one that needs SCIPY_ARRAY_API, and a broken one."""
     for estimator in estimators:
         for place, (each, check) in enumerate(estimator_checks_generator(estimator)):
             name = getattr(check, "func", check).__name__
-            if name != "check_array_api_input":
+            broken = name.startswith("check_sample_weight_equivalence") and relabels_by_the_first()
+            if name != "check_array_api_input" and not broken:
                 yield pytest.param(
                     each, check, marks=marks, id=f"{plain(estimator)}-{place}-{name}"
                 )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 from typer.testing import CliRunner
 
 from apm.cli import app
@@ -84,6 +86,12 @@ def test_bisect_says_what_is_wrong(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("[]")
     assert "must be of apm bisect" in run(*base, "--width", "1", "--file", str(bad), code=2)
+    bad.write_text("[" * 100_000)
+    assert "must be of apm bisect" in run(*base, "--width", "1", "--file", str(bad), code=2)
+    # a pipe and a device, which would be read for ever, and a folder
+    os.mkfifo(tmp_path / "pipe")
+    for place in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+        assert "file must be a file" in run(*base, "--width", "1", "--file", place, code=2)
 
 
 def test_bisect_shows_the_digits_that_matter():
