@@ -86,7 +86,9 @@ class Belief(Immutable):
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Belief:
         """The belief after one more label, x `(d,)`, or several, x `(b, d)`."""
-        features = self._encoder.encode(as_row(self._posterior.shaped(x)))
+        features = as_row(self._posterior.shaped(x))
+        if type(self._encoder) is not Linear:
+            features = self._encoder.encode(features)
         return self.after(self._posterior.update(features, y, sample_weight))
 
     def after(self, posterior: Posterior) -> Belief:

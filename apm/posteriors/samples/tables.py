@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from channelcode._numerics.logspace import plogp
 from channelcode._validation import Array
 from channelcode.channels import Channel
 
@@ -26,17 +25,31 @@ class LabelTable:
     the log-probabilities, `(n, s, K)`.
     """
 
-    __slots__ = ("binary", "entropy", "logs", "matrix", "prob")
+    __slots__ = ("_held", "binary", "logs", "matrix")
 
     def __init__(self, channel: Channel, inputs: Array, matrix: Any) -> None:
         logs = channel.log_prob(inputs)
         self.logs = logs
         self.binary = logs.shape[2] == 2
-        self.entropy: Array = -plogp(logs).sum(axis=2)
-        with np.errstate(under="ignore"):
-            prob = np.exp(logs[..., 1:] if self.binary else logs)
-        self.prob: Array = np.ascontiguousarray(np.moveaxis(prob, 2, 0))
+        with np.errstate(under="ignore", invalid="ignore"):
+            prob = np.exp(logs)
+            terms = np.where(prob > 0, prob * logs, 0.0)
+        first = 1 if self.binary else 0
+        held = np.empty((logs.shape[2] - first + 1, *logs.shape[:2]))
+        held[:-1] = np.moveaxis(prob[..., first:], 2, 0)
+        np.negative(terms.sum(axis=2), out=held[-1])
+        self._held: Array = held  # one array: its product with the weights is one call
         self.matrix = matrix
+
+    @property
+    def prob(self) -> Array:
+        """p(y | x, theta), `(K, n, s)`, of two labels only the second."""
+        return self._held[:-1]
+
+    @property
+    def entropy(self) -> Array:
+        """H(Y | x, theta) in nats, `(n, s)`."""
+        return self._held[-1]
 
     @staticmethod
     def entries(num_labels: int) -> int:
@@ -47,7 +60,8 @@ class LabelTable:
         """The places of the rows of X `(b, d)` in the pool; None if one of them is not there."""
         places = []
         for row in X:
-            found = (self.matrix == row).all(axis=1)
+            equal = self.matrix == row
+            found = equal[:, 0] if equal.shape[1] == 1 else equal.all(axis=1)
             place = int(found.argmax())
             if not found[place]:
                 return None
@@ -56,9 +70,10 @@ class LabelTable:
 
     def gain(self, weights: Array) -> Array:
         """I(theta; Y) in nats under masses `(s,)`, for every row: `(n,)`."""
-        across = _entropy(self.prob @ weights, self.binary)
+        flat = self._held.reshape(-1, len(weights)) @ weights
+        means = flat.reshape(self._held.shape[:2])
         # I >= 0 by Jensen; both terms round at 1e-16
-        return np.maximum(across - self.entropy @ weights, 0.0)
+        return np.maximum(_entropy(means[:-1], self.binary) - means[-1], 0.0)
 
     def gain_about(
         self, weights: Array, inside: Any, shape: tuple[int, ...], about: tuple[int, ...]
