@@ -183,8 +183,9 @@ def newton_move(
         v[j] = base[j] + step[j]
     if not decrement > 0.0 or (decrement <= goal and farthest <= SETTLED):
         return True
-    slow = decrement < 1e-10 and decrement > 0.5 * last and farthest <= SETTLED
-    if state[STEPS] >= MAX_STEPS or slow:
+    # A cell so light that rounding or the nodes rule it never settles: then the goal must do.
+    near = decrement <= goal or (decrement < 1e-10 and farthest <= SETTLED)
+    if state[STEPS] >= MAX_STEPS or (near and decrement > 0.5 * last):
         for j in range(m):
             v[j] = base[j]
         return True
