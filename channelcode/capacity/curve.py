@@ -233,8 +233,10 @@ def _binary_curve(channel: Channel, powers: Array, tol: float) -> CapacityCurve:
         nats[low] = divergence_from_zero(channel, t[low])
     rise = logistic_slope if type(channel) is Logistic else probit_slope
     slope = np.array([rise(float(each) / scale) for each in t]) / scale**2
-    slope = np.where(np.isinf(powers), 0.0, slope)
-    price = np.where(np.isinf(powers), 0.0, slope * np.where(np.isinf(powers), 0.0, powers))
+    endless = np.isinf(powers)
+    finite = np.where(endless, 0.0, powers)
+    slope = np.where(endless, 0.0, slope)
+    price = slope * finite
     lower, upper = widened(nats, nats, price, LOG_TWO)
     lower[low], upper[low] = relative(nats[low], nats[low])
     arrays = {
