@@ -342,7 +342,7 @@ class Posterior(Stored):
             "_codes": encode(labels, classes),
         }
 
-    def _coded_after(self, y: Any) -> tuple[Array, Array, dict[str, Any]]:
+    def _coded_after(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
         """The codes so far, those of more labels y, and the other fields that these change."""
         added = known_codes(y, self._lookup)
         if added is not None:

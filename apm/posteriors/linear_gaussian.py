@@ -56,9 +56,10 @@ class LinearGaussian(ScalarGaussian):
         self, noise: float = 1.0, prior_precision: float = 0.01, **options: Unpack[PriorOptions]
     ) -> None:
         self._set(_noise=positive("noise", noise))
-        if options.get("classes") is not None:
+        classes = options.get("classes")
+        if classes is not None:
             rule = "must be left out: the labels of a regression are numbers, not classes"
-            raise InvalidArgument("classes", rule, options["classes"])
+            raise InvalidArgument("classes", rule, classes)
         super().__init__(prior_precision, **options)
         self._set(_codes=np.empty(0))
 
@@ -86,7 +87,7 @@ class LinearGaussian(ScalarGaussian):
         return False
 
     @property
-    def labels(self) -> Array:
+    def labels(self) -> Labels:
         return self.codes
 
     @property
@@ -113,7 +114,7 @@ class LinearGaussian(ScalarGaussian):
     def _coded(self, labels: Labels) -> dict[str, Any]:
         return {"_codes": self._numbers(labels)}
 
-    def _coded_after(self, y: Any) -> tuple[Array, Array, dict[str, Any]]:
+    def _coded_after(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
         return self._codes, self._numbers(as_labels(y)), {}
 
     def _numbers(self, labels: Labels) -> Array:
@@ -138,7 +139,7 @@ class LinearGaussian(ScalarGaussian):
         stacked[:rank, :rank] = np.eye(rank)
         stacked[rank:, :rank] = root * Z
         stacked[rank:, rank] = root[:, 0] * self._codes
-        upper = np.linalg.qr(stacked, mode="r")
+        upper: Any = np.linalg.qr(stacked, mode="r")
         triangle, image = upper[:rank, :rank], upper[:rank, rank]
         left = float(upper[rank, rank] ** 2) if len(upper) > rank else 0.0
         factor = solve_triangular(triangle, np.eye(rank), check_finite=False)

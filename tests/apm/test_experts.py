@@ -226,7 +226,8 @@ def test_picks_know_whom_to_ask():
         names = np.array(pick.experts, dtype=object)[part]
         assert pick[part].experts == tuple(names)
     assert int(pick[3]) == pick.tolist()[3]
-    assert (pick + 1).experts == ()
+    later: Any = pick + 1
+    assert later.experts == ()
     learner.tell(pick[:2], [1, 0])
     told = [(each.index, each.expert) for each in learner.history]
     assert told == list(zip(pick[:2].tolist(), pick[:2].experts, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,8 +67,9 @@ def test_it_is_the_textbook_posterior(seed):
     np.testing.assert_allclose(
         found.covariance, covariance, rtol=1e-7, atol=1e-9 * scale.max() ** 2
     )
-    density = multivariate_normal(cov=X @ X.T / precision + noise**2 * np.eye(len(X)))
-    assert found.log_evidence == pytest.approx(density.logpdf(y), rel=1e-8, abs=1e-8)
+    spread: Any = X @ X.T / precision + noise**2 * np.eye(len(X))
+    expected = multivariate_normal(cov=spread).logpdf(y)
+    assert found.log_evidence == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
 def test_its_mean_is_that_of_ridge_regression():

@@ -83,9 +83,9 @@ class Curve(Encoder):
         return theta[:, 0] * np.exp(theta[:, 1] * x[:, :1])
 
     def jacobian(self, theta, X):
-        x = np.asarray(X, dtype=np.float64)[:, 0]
-        growth = np.exp(theta[1] * x)
-        return self.factor * np.stack([growth, theta[0] * x * growth], axis=-1)
+        x, at = np.asarray(X, dtype=np.float64)[:, 0], np.asarray(theta)
+        growth = np.exp(at[1] * x)
+        return self.factor * np.stack([growth, at[0] * x * growth], axis=-1)
 
 
 def test_parameters_that_enter_non_linearly():
