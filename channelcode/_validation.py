@@ -84,12 +84,12 @@ def probability(argument: str, value: Any) -> float:
 
 def integer(argument: str, value: Any, *, least: int) -> int:
     """Return `value` as an int of at least `least`; floats are refused even when whole."""
+    if isinstance(value, bool | np.bool_):
+        raise InvalidArgument(argument, "must be an integer", value)
     try:
         result = operator.index(value)
     except TypeError:
         raise InvalidArgument(argument, "must be an integer", value) from None
-    if isinstance(value, bool | np.bool_):
-        raise InvalidArgument(argument, "must be an integer", value)
     if result < least:
         raise InvalidArgument(argument, f"must be at least {least}", value)
     return result

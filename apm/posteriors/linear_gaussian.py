@@ -45,7 +45,7 @@ class LinearGaussian(ScalarGaussian):
     >>> fitted.mean.round(4), fitted.covariance.round(4)
     (array([0.9143]), array([[0.0476]]))
     >>> Belief(fitted).information_gain([[1.0], [3.0]]).round(4)
-    array([0.1259, 0.7199])
+    array([0.1258, 0.7203])
     """
 
     __slots__ = ("_noise",)

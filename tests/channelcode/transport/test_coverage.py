@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -124,7 +125,7 @@ def test_coverage_with_light_far_atoms(monkeypatch):
         problem = Problem(law, nu)
         finer = QuasiMonteCarlo(points=1024, rng=77)
         with monkeypatch.context() as other:
-            other.setattr("channelcode.transport.certify.JUDGE_SEED", 1234)
+            other.setattr(sys.modules[certify.__module__], "JUDGE_SEED", 1234)
             truth = certify(problem, finer.propose(problem, tol=1.0), points=1024)
         wrong += truth.lower > result.upper or truth.upper < result.lower
     assert wrong <= 2
