@@ -24,7 +24,8 @@ VALUE = 7  # dual value and Newton decrement at the base
 DECREMENT = 8
 STEPS = 9
 TRIES = 10
-STATE = 11
+FLOOR = 11  # set by the caller: feed cells below this part of their mass; zero: STARVED
+STATE = 12
 
 START, LOWER, HALVE, TRIAL = 0.0, 1.0, 2.0, 3.0
 
@@ -32,10 +33,12 @@ MAX_STEPS = 200
 MAX_TRIES = 50
 MAX_HALVINGS = 100
 STARVED = 1e-6  # a cell with less than this part of its mass is fed before Newton starts
+WELL_FED = 0.05  # the same for starts after one that failed: light atoms far away need it
 ALIVE = 0.25  # of the lesser of its weight and its mass: what a step must leave a cell
 DESCENT = 1e-3  # of the decrease that the decrement promises
 SETTLED = 1e-3  # of a weight: masses this near are in the hands of Newton's last steps
 NOISE = 1e-14  # of the dual value of atoms of size one
+MASS_NOISE = 1e-15  # of a mass
 
 
 @kernel
@@ -135,7 +138,7 @@ def newton_move(
         phase = START
     if phase == START:
         starved = -1
-        worst = STARVED
+        worst = max(STARVED, state[FLOOR])
         for j in range(m):
             if mass[j] < worst * weights[j]:
                 worst = mass[j] / weights[j]
@@ -155,7 +158,11 @@ def newton_move(
             if mass[j] < ALIVE * min(weights[j], held[j]):
                 alive = False
         promised = DESCENT * state[SIZE] * state[DECREMENT]
-        noise = NOISE * (1.0 + abs(value))
+        largest = 0.0
+        for j in range(m):
+            largest = max(largest, abs(v[j]))
+        # masses are rounded, and a far atom's potential multiplies that
+        noise = NOISE * (1.0 + abs(value)) + MASS_NOISE * largest
         if not (alive and value <= state[VALUE] - promised + noise):
             state[SIZE] *= 0.5
             state[TRIES] += 1.0

@@ -8,10 +8,18 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.cells import axis_potential, first_potential
-from channelcode._kernels.transport.newton import STATE, STEPS, is_settled, newton_move
+from channelcode._kernels.transport.newton import (
+    FLOOR,
+    STATE,
+    STEPS,
+    WELL_FED,
+    is_settled,
+    newton_move,
+)
 from channelcode._kernels.transport.owen import upper_tail, wedge
 from channelcode._kernels.transport.repair import repair_loss
 
+ROUNDING = 1e-15  # a few units in the last place
 STARTS = 3  # of Newton's method, each tried if the one before did not settle
 
 
@@ -101,6 +109,73 @@ def cell_edges(
 
 
 @kernel
+def end_rounding(atoms: np.ndarray, v: np.ndarray) -> float:
+    """What the rounding of the ends of the edges may change E max by; arguments as `cell_edges`.
+
+    An end is `room / slope`. Where edges are nearly parallel the slope is small and the three ends
+    that should meet in a corner are rounded apart, so that a strip is counted twice or not at all.
+    """
+    m = atoms.shape[0]
+    total = 0.0
+    for j in range(m - 1):
+        for k in range(j + 1, m):
+            dx = atoms[k, 0] - atoms[j, 0]
+            dy = atoms[k, 1] - atoms[j, 1]
+            length = math.sqrt(dx * dx + dy * dy)
+            if length == 0.0:
+                continue
+            nx = dx / length
+            ny = dy / length
+            h = (v[k] - v[j]) / length
+            if abs(h) > 38.0:
+                continue
+            left_low = -math.inf
+            left_high = -math.inf
+            right_low = math.inf
+            right_high = math.inf
+            for l in range(m):
+                if l in (j, k):
+                    continue
+                near = j
+                along = nx * (atoms[l, 0] - atoms[j, 0]) + ny * (atoms[l, 1] - atoms[j, 1])
+                if along > 0.5 * length:
+                    near = k
+                ex = atoms[l, 0] - atoms[near, 0]
+                ey = atoms[l, 1] - atoms[near, 1]
+                part = h * (nx * ex + ny * ey)
+                room = v[l] - v[near] - part
+                slope = nx * ey - ny * ex
+                blur = ROUNDING * (abs(nx * ey) + abs(ny * ex))
+                if abs(slope) <= blur:
+                    continue  # parallel: it has no end there
+                end = room / slope
+                off = ROUNDING * (abs(v[l] - v[near]) + abs(part)) + abs(end) * blur
+                off /= abs(slope)
+                if slope > 0.0:
+                    right_low = min(right_low, end - off)
+                    right_high = min(right_high, end + off)
+                else:
+                    left_low = max(left_low, end - off)
+                    left_high = max(left_high, end + off)
+            if left_low >= right_high:
+                continue
+            open_ = _between(left_low, left_high) + _between(right_low, right_high)
+            open_ = min(open_, _between(left_low, right_high))
+            total += 2.0 * length * open_ * math.exp(-0.5 * h * h) * 0.3989422804014327
+    return total
+
+
+@kernel
+def _between(low: float, high: float) -> float:
+    """The mass of a standard normal variable between two points; zero if they are the same end."""
+    if low == high:
+        return 0.0
+    if low > 0.0:
+        return upper_tail(low) - upper_tail(high)
+    return upper_tail(-high) - upper_tail(-low)
+
+
+@kernel
 def _shadows(along: float, length: float, l: int, j: int, k: int) -> bool:
     """True if atom l, level with j and k along their whole edge, takes the edge from them."""
     if along == 0.0:
@@ -146,6 +221,8 @@ def plane_pool(
                     axis_potential(atoms[c], weights, v)
             for i in range(STATE):
                 state[i] = 0.0
+            if start > 0:
+                state[FLOOR] = WELL_FED
             while True:
                 value = cell_edges(atoms[c], v, mass, moment, hessian)
                 for j in range(m):
@@ -174,6 +251,7 @@ def plane_judge(
         value = cell_edges(atoms[c], v, mass, moment, hessian)
         for j in range(m):
             value += v[j] * (weights[j] - mass[j])
-        dual[c] = value
-        loss[c] = repair_loss(atoms[c], weights, v, mass, moment)
+        rounding = end_rounding(atoms[c], v)
+        dual[c] = value + rounding
+        loss[c] = repair_loss(atoms[c], weights, v, mass, moment) + 2.0 * rounding
     return dual, loss

@@ -108,6 +108,37 @@ def test_dual_bounds_with_far_light_atoms():
                 assert dual_bound(mu, nu, p).squared <= result.upper
 
 
+def test_one_light_atom_far_away_in_the_plane():
+    """Its potential multiplies the rounding of the masses: 16 of 400 such were not solved."""
+    for seed in range(130):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(3, 9))
+        atoms = rng.standard_normal((m, 2))
+        atoms[-1] *= 10 ** rng.uniform(2, 6)
+        weights = rng.dirichlet(np.ones(m))
+        weights[-1] = 10 ** rng.uniform(-16, -6)
+        factor = rng.standard_normal((2, 2))
+        law = Gaussian([0.0, 0.0], factor @ factor.T)
+        assert w2(law, DiscreteMeasure(atoms, weights / weights.sum())).status.ok
+
+
+def test_edges_that_are_nearly_parallel_are_judged_honestly():
+    """One evaluation of the cells was off by 7e-13: a dual value above the truth."""
+    atoms = np.array([[-1.0, 0.0], [-2.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    nu = DiscreteMeasure(atoms, np.array([1e-8, 10.0, 1.0, 1e-13]) / (11.0 + 1e-8 + 1e-13))
+    law = Gaussian([0.0, 0.0], np.diag([1.0, 1e-16]))
+    result = w2(law, nu)
+    potential = result.potentials.target
+    assert potential is not None
+    truth = 3.745630976562080  # on the line, 40 digits; the second coordinate adds 9e-15
+    assert result.lower <= truth + 1e-15
+    assert truth - 1e-15 <= result.upper
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        near = potential * (1 + 4e-16 * rng.standard_normal(4))
+        assert dual_bound(law, nu, near).squared <= truth + 1e-15
+
+
 @pytest.mark.parametrize("deviations", [(1.0, 1e-3, 1e-6), (1.0, 1e-5, 1e-5), (30.0, 1.0, 1e-2)])
 def test_products_in_space_split(deviations):
     """R^3 products with such deviations raised `NotConverged` in 7 of 20."""
