@@ -57,6 +57,27 @@ class Certificate:
         return self.lower <= value <= self.upper
 
 
+class Certified:
+    """What every result with a certificate has: its bounds, in the unit of the certificate."""
+
+    certificate: Certificate
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound."""
+        return self.certificate.lower
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound, over the result's `scope` if it has one."""
+        return self.certificate.upper
+
+    @property
+    def gap(self) -> float:
+        """`upper - lower`, never negative."""
+        return self.certificate.gap
+
+
 @dataclass(frozen=True)
 class SolveStats:
     """What a solve cost: the method that ran, its steps, its seconds, and details of its own."""

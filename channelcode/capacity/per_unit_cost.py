@@ -14,7 +14,7 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, positive
 from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
 from channelcode.capacity.solve import capacity
-from channelcode.certificate import Certificate, SolveStats, Status, conclude
+from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
 from channelcode.channels.row_check import checked_log_prob
@@ -25,7 +25,7 @@ _FREE = 1e-14  # of the largest cost met: an input that costs no more costs noth
 
 
 @dataclass(frozen=True, repr=False)
-class UnitCostResult:
+class UnitCostResult(Certified):
     """A capacity per unit cost, in `bits` or `nats` for each unit.
 
     `letter` is the input whose rare use attains it beside the free one; None where only the limit
@@ -52,16 +52,6 @@ class UnitCostResult:
     def bits(self) -> float:
         """The value in bits for each unit of cost."""
         return self.nats / LOG_TWO
-
-    @property
-    def lower(self) -> float:
-        """A lower bound in bits for each unit of cost."""
-        return self.certificate.lower
-
-    @property
-    def upper(self) -> float:
-        """An upper bound in bits for each unit of cost, over `scope`."""
-        return self.certificate.upper
 
 
 def capacity_per_unit_cost(

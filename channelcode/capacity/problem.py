@@ -13,7 +13,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.certificate import Certificate, SolveStats, Status
+from channelcode.certificate import Certificate, Certified, SolveStats, Status
 from channelcode.channels import Channel, Tails
 from channelcode.constraints import Constraint, Limits, costs_of, limits, squared_norm
 from channelcode.errors import InvalidArgument
@@ -120,7 +120,7 @@ class Solver(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class CapacityResult:
+class CapacityResult(Certified):
     """A capacity with proof: it lies between `lower` and `upper`, both in bits.
 
     `bits` is the information of `input`, a law within the constraint. `deficit_bits` is
@@ -154,21 +154,6 @@ class CapacityResult:
     def deficit_bits(self) -> float:
         """log2 of the number of outputs minus `bits`, without cancellation."""
         return self.deficit_nats / LOG_TWO
-
-    @property
-    def lower(self) -> float:
-        """A proved lower bound in bits."""
-        return self.certificate.lower
-
-    @property
-    def upper(self) -> float:
-        """A proved upper bound in bits, over `scope`."""
-        return self.certificate.upper
-
-    @property
-    def gap(self) -> float:
-        """`upper - lower` in bits."""
-        return self.certificate.gap
 
     def _identity(self) -> tuple[Any, ...]:
         """What was asked and what came out; seconds and steps do not count."""

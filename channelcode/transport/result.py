@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.certificate import Certificate, SolveStats, Status
+from channelcode.certificate import Certificate, Certified, SolveStats, Status
 from channelcode.measures import DiscreteMeasure
 from channelcode.transport.problem import Problem, Proposal
 
@@ -28,7 +28,7 @@ class Potentials(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TransportResult:
+class TransportResult(Certified):
     """W2^2 between two laws with a proved interval, `lower <= W2^2 <= upper`.
 
     `plan` is a SciPy sparse array: rows are the atoms of the first law, columns those of the
@@ -54,21 +54,6 @@ class TransportResult:
     def method(self) -> str:
         """How the value was found."""
         return self.proposal.method
-
-    @property
-    def lower(self) -> float:
-        """A lower bound on W2^2."""
-        return self.certificate.lower
-
-    @property
-    def upper(self) -> float:
-        """An upper bound on W2^2."""
-        return self.certificate.upper
-
-    @property
-    def gap(self) -> float:
-        """upper - lower, never negative."""
-        return self.certificate.gap
 
     @property
     def distance(self) -> float:
