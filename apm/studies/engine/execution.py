@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -51,6 +50,8 @@ def results_of(
         except ImportError:
             raise MissingExtra("joblib", "parallel") from None
         options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+        from concurrent.futures.process import BrokenProcessPool  # 30 ms: not for every import
+
         finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
         try:
             yield from finished
