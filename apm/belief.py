@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from apm._inputs import Matrix, as_dense, as_matrix, as_row, is_sparse, require_finite
 from apm.encoders import Encoder, Linear
 from apm.encoders.base import INSIDE
-from apm.pool_forms import PoolForms
+from apm.pools.inputs import Matrix, as_dense, as_matrix, as_row, is_sparse, require_finite
 from apm.posteriors import Bohning, Posterior, WeightedSamples
+from apm.posteriors.covariances.pool_forms import PoolForms
 from apm.posteriors.covariances.products import weighted_squares
 from apm.posteriors.gaussian import ScalarGaussian
 from channelcode._numerics.logspace import LOG_TWO
@@ -105,8 +105,9 @@ class Belief(Immutable):
         """This belief, remembering of the fixed pool X what the next label will change little.
 
         For a `Bohning` posterior on float64 features as they are (`Linear`) these are the forms
-        x'Bx and x'Bx* (`apm.pool_forms`); other beliefs are returned as they are. X itself is the
-        key: it must not be modified afterwards, and a copy of it is another pool.
+        x'Bx and x'Bx* (`apm.posteriors.covariances.pool_forms`); other beliefs are returned as they
+        are. X itself is the key: it must not be modified afterwards, and a copy of it is another
+        pool.
         """
         matrix = self.matrix(X)
         kept = isinstance(self._posterior, Bohning) and isinstance(self._encoder, Linear)

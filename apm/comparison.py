@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix
 from apm.answering import default_encoder, default_posterior
 from apm.belief import Belief
 from apm.learner import Learner
+from apm.pools.inputs import as_matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.labels import as_labels
 from apm.rounds import Round

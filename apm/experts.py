@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_dense, as_list, as_row_number
 from apm.belief import Belief
 from apm.encoders import Affine, Encoder, Linear
 from apm.encoders.experts import NOT_COMPARABLE, Chosen, Expert, LapseByLogit, WithExpert
 from apm.learner import Learner
+from apm.pools.inputs import as_dense, as_list, as_row_number
 from apm.posteriors import EncodedLaplace, Laplace, Posterior
 from apm.selectors import GainPerCost, Selector
 from apm.selectors.matching.apm import Matching

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm import archive
-from apm._inputs import as_list, as_matrix, column_names, matching_columns
 from apm.answering import Reading, Setup, default_belief, locked
 from apm.answering.state import beginning, closed
 from apm.belief import Belief
 from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
+from apm.pools.inputs import as_list, as_matrix, column_names, matching_columns
 from apm.posteriors.base import Posterior
 from apm.posteriors.evidence import MaximumEvidence
 from apm.rounds import Asked, Round, Rows, Run

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.journal import Entry, ScoreSummary
+from apm.pools.inputs import is_sparse
 from apm.posteriors import VariationalLogistic
 from apm.posteriors.gaussian import MANY_FEATURES
 from apm.posteriors.variational import MAP_TOL, MAX_STEPS

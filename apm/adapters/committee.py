@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.input_projection import seen_part
 from apm.posteriors.samples.reweighting import Pending

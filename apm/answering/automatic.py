@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear, Standardised
+from apm.pools.inputs import is_sparse
 from apm.posteriors import Bohning, MaximumEvidence, VariationalLogistic
 from apm.posteriors.base import Posterior
 from apm.posteriors.labels import as_labels

@@ -12,7 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import (
+from apm.answering.state import Setup, State, closed, extended, learned, refitted
+from apm.journal import Entry, ScoreSummary
+from apm.pools.inputs import (
     as_list,
     as_matrix,
     as_row_number,
@@ -20,8 +22,6 @@ from apm._inputs import (
     in_form_of,
     matching_columns,
 )
-from apm.answering.state import Setup, State, closed, extended, learned, refitted
-from apm.journal import Entry, ScoreSummary
 from apm.posteriors.labels import as_label
 from apm.rounds import Asked, induced_law
 from apm.storage.answers import Answer, Answers

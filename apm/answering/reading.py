@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import matching_columns
 from apm.answering.recording import Recording
 from apm.belief import Belief
 from apm.journal import History
+from apm.pools.inputs import matching_columns
 from apm.selectors import Selector
 from apm.selectors.base import Indices
 from channelcode._validation import Array

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import as_matrix, read_only_view, stacked
 from apm.answering.automatic import default_again
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
 from apm.journal import Journal
+from apm.pools.inputs import as_matrix, read_only_view, stacked
 from apm.posteriors.base import Posterior
 from apm.selectors import Selector
 from apm.selectors.default import default_selector

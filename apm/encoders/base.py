@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_dense
+from apm.pools.inputs import Matrix, as_dense
 from channelcode._validation import Array, finite_array
 from channelcode.errors import InvalidArgument
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_dense
 from apm.encoders.base import Encoder
+from apm.pools.inputs import as_dense
 from channelcode._validation import Array, real_array
 from channelcode.channels import Channel, Softmax
 from channelcode.errors import InvalidArgument

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix, is_sparse
 from apm.encoders.base import Encoder
 from apm.encoders.linear import Linear
+from apm.pools.inputs import Matrix, as_matrix, is_sparse
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 

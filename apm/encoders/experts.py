@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from apm._inputs import as_dense
 from apm.encoders.base import Encoder
+from apm.pools.inputs import as_dense
 from channelcode._validation import Array, integer, positive
 from channelcode.channels import Channel, UnknownLapse
 from channelcode.channels.base import Derivatives

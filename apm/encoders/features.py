@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix, read_only_view
 from apm.encoders.base import Encoder
+from apm.pools.inputs import Matrix, as_matrix, read_only_view
 from channelcode.errors import InvalidArgument
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix, is_sparse
 from apm.encoders.base import Encoder
+from apm.pools.inputs import Matrix, as_matrix, is_sparse
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_dense, read_only_view
 from apm.encoders.base import Encoder
+from apm.pools.inputs import as_dense, read_only_view
 from channelcode._validation import Array, finite_array, integer, real_array
 from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_matrix, is_sparse
 from apm.encoders.base import Encoder
+from apm.pools.inputs import Matrix, as_matrix, is_sparse
 from channelcode._validation import finite_array, read_only
 from channelcode.errors import InvalidArgument
 

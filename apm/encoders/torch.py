@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_dense, as_matrix
 from apm.encoders.base import Encoder
+from apm.pools.inputs import Matrix, as_dense, as_matrix
 from channelcode._validation import integer, non_negative, positive
 from channelcode.errors import InvalidArgument, MissingExtra
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_dense
 from apm.encoders.base import Encoder
 from apm.encoders.torch import import_torch
+from apm.pools.inputs import as_dense
 from channelcode._validation import Array, finite_array
 from channelcode.errors import InvalidArgument
 from channelcode.measures.base import Immutable

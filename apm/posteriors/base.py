@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_dense, as_row, as_weights
+from apm.pools.inputs import Matrix, as_dense, as_row, as_weights
 from apm.posteriors.covariances.products import times
 from apm.posteriors.evidence import MaximumEvidence, WithEvidence
 from apm.posteriors.labels import (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.covariance import KroneckerCovariance
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, RankOne

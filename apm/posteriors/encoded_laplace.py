@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_dense
 from apm.encoders import Encoder
 from apm.encoders.calling import channel_inputs
+from apm.pools.inputs import Matrix, as_dense
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariances.expansion import Expansion, Spread
 from apm.posteriors.covariances.feature_covariance import require_room

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, times
 from channelcode._validation import Array, Seed, as_generator, integer

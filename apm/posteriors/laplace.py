@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from apm._inputs import Matrix, is_sparse
 from apm.encoders import Encoder, Linear
+from apm.pools.inputs import Matrix, is_sparse
 from apm.posteriors.base import Posterior, PriorOptions
 from apm.posteriors.covariances.covariance import (
     BlockCovariance,

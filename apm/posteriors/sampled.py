@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior, PriorOptions
 from channelcode._validation import Array, Seed, as_generator, integer, read_only
 from channelcode.channels import Channel, Logistic

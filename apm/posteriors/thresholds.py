@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior
 from channelcode._validation import Array, finite_array, number, positive, read_only
 from channelcode.channels import Logistic

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import as_dense, as_row
 from apm.belief import Belief
+from apm.pools.inputs import as_dense, as_row
 from apm.posteriors import (
     BlockCovariance,
     Bohning,

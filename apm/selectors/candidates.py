@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import is_sparse
 from apm.belief import Belief
 from apm.encoders import Linear
+from apm.pools.inputs import is_sparse
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.ranking import Indices
 from channelcode._validation import Array

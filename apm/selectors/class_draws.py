@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import is_sparse
 from apm.belief import Belief
+from apm.pools.inputs import is_sparse
 from apm.posteriors.covariances.feature_covariance import times
 from channelcode._validation import Array
 from channelcode.channels import Softmax

@@ -41,8 +41,8 @@ NAMED = [
      "tests/channelcode/measures/test_discrete.py"),
     ("apm/learner.py", "(self._setup.seed << 64) + len(self._state.journal)",
      "(self._setup.seed << 64)", "tests/apm/test_learner.py"),
-    ("apm/archive.py", 'header.get("version") != VERSION', 'header.get("version", 9) > VERSION',
-     "tests/apm/test_archive.py"),
+    ("apm/archive/learner_file.py", 'header.get("version") != VERSION',
+     'header.get("version", 9) > VERSION', "tests/apm/archive"),
     ("apm/storage/whole.py", FSYNC, "pass", "tests/torture/test_durability.py"),
     ("apm/storage/whole.py", "os.fsync(handle)", "pass", "tests/torture/test_durability.py"),
     *(("apm/storage/lines.py", f"@{number}@{FSYNC}", "pass", "tests/torture/test_journal_file.py")

@@ -14,8 +14,8 @@ SUBJECTS = {
     "posteriors": ("apm/posteriors/**/*.py",),
     "selectors": ("apm/selectors/**/*.py",),
     "learner": ("apm/learner*.py", "apm/answering/*.py", "apm/rounds.py"),
-    "journal": ("apm/journal.py", "apm/description.py"),
-    "archive": ("apm/archive.py", "apm/storage/*.py"),
+    "journal": ("apm/journal.py",),
+    "archive": ("apm/archive/*.py", "apm/storage/*.py"),
 }
 
 # Tests beside the mirrored ones, by the start of a module's path: quick first.
@@ -47,14 +47,13 @@ NEIGHBOURS = {
         "tests/apm/test_learner.py",
         "tests/torture/test_threads.py",
     ),
-    "apm/journal": ("tests/apm/test_journal.py", "tests/apm/test_archive.py"),
-    "apm/description": ("tests/apm/test_description.py", "tests/apm/test_archive.py"),
-    "apm/archive": ("tests/apm/test_archive.py", "tests/torture/test_archive_damage.py"),
+    "apm/journal": ("tests/apm/test_journal.py", "tests/apm/archive"),
+    "apm/archive": ("tests/apm/archive", "tests/torture/test_archive_damage.py"),
     "apm/storage": (
         "tests/apm/storage",
         "tests/torture/test_durability.py",
         "tests/torture/test_journal_file.py",
-        "tests/apm/test_archive.py",
+        "tests/apm/archive",
     ),
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from apm._inputs import Matrix
+from apm.pools.inputs import Matrix
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, require_room
 from channelcode._validation import Array, read_only
 from channelcode.measures import FullPool, Pool, ScaledPool

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import is_sparse
+from apm.pools.inputs import is_sparse
 from apm.posteriors.covariances.products import times, weighted_products, weighted_squares
 from apm.posteriors.covariances.remembered import Remembered
 from channelcode._validation import Array, read_only

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import is_sparse
+from apm.pools.inputs import is_sparse
 from channelcode._validation import Array
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from apm._inputs import is_sparse
+from apm.pools.inputs import is_sparse
 
 MOST = 8  # results that are remembered: images, squares and products of a pool and its targets
 
@@ -15,7 +15,7 @@ class Remembered:
 
     The matrices are held, so that no other can take the place of one in memory.
 
-    >>> from apm._inputs import as_matrix, read_only_view
+    >>> from apm.pools.inputs import as_matrix, read_only_view
     >>> from scipy.sparse import csr_array
     >>> kept, pool = Remembered(), read_only_view(as_matrix(csr_array([[2.0, 0.0]])))
     >>> float(kept.once("sum", (pool,), pool.sum)), float(kept.get("sum", (pool,)))

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix, as_dense, as_row
+from apm.pools.inputs import Matrix, as_dense, as_row
 from apm.posteriors.base import LARGEST, Posterior
 from apm.posteriors.input_projection import seen_part
 from apm.posteriors.samples.reweighting import (

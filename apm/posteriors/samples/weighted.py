@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import Matrix
 from apm.encoders import Encoder, Linear
 from apm.encoders.calling import channel_inputs
+from apm.pools.inputs import Matrix
 from apm.posteriors.base import Posterior
 from apm.posteriors.samples.reweighting import Pending
 from apm.posteriors.samples.tables import MOST_ENTRIES, LabelTable, labels_to_come

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import is_sparse
 from apm.belief import Belief
+from apm.pools.inputs import is_sparse
 from apm.posteriors import Bohning
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.power import Candidates, PowerPolicy

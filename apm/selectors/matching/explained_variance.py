@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from apm._inputs import as_dense
 from apm.belief import Belief
+from apm.pools.inputs import as_dense
 from apm.posteriors import Bohning, EncodedLaplace, Posterior
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance
 from apm.posteriors.gaussian import ScalarGaussian

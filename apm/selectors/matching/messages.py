@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_matrix, read_only_view
 from apm.belief import Belief
+from apm.pools.inputs import as_matrix, read_only_view
 from apm.selectors.matching.target import Match, match
 from apm.selectors.matching.views import View, as_choice
 from channelcode._validation import integer

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from apm._inputs import as_matrix
 from apm.belief import Belief
+from apm.pools.inputs import as_matrix
 from apm.selectors.base import Selector
 from apm.selectors.class_draws import TINY, class_major, class_probabilities, entropies
 from apm.selectors.draws import by_draws, gives_samples, inputs_at, parameter_draws

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm._inputs import as_list
 from apm.belief import Belief
+from apm.pools.inputs import as_list
 from apm.selectors.base import PoolSelector, Rating, Selector
 from apm.selectors.class_draws import PIECE, class_inputs, class_major, softmax_gain
 from apm.selectors.draws import by_draws, drawn_inputs, gives_samples, parameter_draws

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from apm._inputs import as_matrix, read_only_view
+from apm.pools.inputs import as_matrix, read_only_view
 from apm.posteriors.covariances.remembered import MOST, Remembered
 
 

@@ -14,11 +14,11 @@ import pytest
 from scipy import sparse
 
 from apm import Learner, Margin, Random, compare
-from apm._inputs import as_matrix, is_sparse, read_only_view
-from apm._sparse import SparseRows, as_arrays, from_arrays
 from apm.answering import default_belief
 from apm.belief import Belief
 from apm.encoders import Affine, FeatureMap, Linear, Standardised
+from apm.pools.inputs import as_matrix, is_sparse, read_only_view
+from apm.pools.sparse import SparseRows, as_arrays, from_arrays
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.posteriors import gaussian as gaussian_module
 from apm.posteriors import laplace as laplace_module

@@ -27,13 +27,13 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
     No copy is made of float arrays, whatever their order; pandas frames and memory maps are read by
     position. Complex, object and text input is refused, and so is a masked entry. With
     `finite=False` the caller vouches for NaN and infinity (see `require_finite`). A SciPy sparse
-    matrix becomes sparse rows (`apm._sparse`).
+    matrix becomes sparse rows (`apm.pools.sparse`).
 
     >>> as_matrix([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
     if is_sparse(X):
-        from apm._sparse import as_sparse
+        from apm.pools.sparse import as_sparse
 
         return as_sparse(X, argument, finite=finite)  # type: ignore[return-value]
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -159,7 +159,7 @@ def read_only_view(matrix: Any) -> Any:
 def in_form_of(matrix: Any, rows: Any) -> Any:
     """Return the rows as sparse ones if `matrix` is sparse, and in full if it is not."""
     if is_sparse(matrix):
-        from apm._sparse import SparseRows
+        from apm.pools.sparse import SparseRows
 
         return rows if is_sparse(rows) else SparseRows(rows)
     return rows.toarray() if is_sparse(rows) else rows
@@ -168,7 +168,7 @@ def in_form_of(matrix: Any, rows: Any) -> Any:
 def stacked(above: Any, below: Any) -> Any:
     """Return the rows of two matrices, both sparse or both in full, one below the other."""
     if is_sparse(above):
-        from apm._sparse import stacked_rows
+        from apm.pools.sparse import stacked_rows
 
         return stacked_rows(above, below)
     return np.concatenate((above, below))

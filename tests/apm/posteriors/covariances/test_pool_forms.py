@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apm import pool_forms
 from apm.belief import Belief
 from apm.learner import Learner
-from apm.pool_forms import KEPT_LABELS, PoolForms, change_between
 from apm.posteriors import Bohning, Laplace
+from apm.posteriors.covariances import pool_forms
+from apm.posteriors.covariances.pool_forms import KEPT_LABELS, PoolForms, change_between
 from apm.power import FixedPower, PoolMaxPower
 from apm.selectors import (
     APM,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apm.description import describe, posterior_class, restore
+from apm.archive.description import describe, posterior_class, restore
 from apm.encoders import Standardised
 from channelcode.errors import InvalidArgument
 

@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm._inputs import as_dense, as_matrix, is_sparse
+from apm.archive.description import describe, posterior_class, restore
+from apm.archive.replay import check_replay, close
 from apm.belief import Belief
-from apm.description import describe, posterior_class, restore
 from apm.encoders import Encoder
 from apm.journal import Journal
-from apm.posteriors import Draws, Grid, Inputs
+from apm.pools.inputs import as_matrix, is_sparse
 from apm.posteriors.base import Posterior
 from apm.storage import fingerprint, read_arrays, write_arrays
 from channelcode._validation import Array, integer
 from channelcode.errors import ChannelCodeError, InvalidArgument
-from channelcode.measures import GaussianPool, ScalarPool
 
 VERSION = 2
 KIND = "a learner's file"
@@ -38,9 +37,7 @@ PARTS: dict[str, type | tuple[type, ...]] = {
     "pool": str,
     "features": str,
 }
-REPLAY_RTOL = 1e-6  # of the deviations; fixed points are solved to 1e-8 and better
 ENCODED_RTOL = 1e-6  # what rounding may do to an encoder's output on another machine
-PROBES = 64  # rows of the pool at which a replayed posterior is compared
 
 
 class Saved(NamedTuple):
@@ -163,87 +160,6 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
         raise InvalidArgument("path", rule, str(path)) from error
 
 
-def check_replay(saved: Saved) -> None:
-    """Refuse a posterior that is not the one of the journal: its data, and the solution for them.
-
-    The solution is compared where it is determined by the data, at some rows of the pool: for
-    Gaussian posteriors. Draws are not repeated.
-    """
-    posterior, answers = saved.belief.posterior, saved.journal.answers
-    rows = [answer.row for answer in answers.answers]
-    for record in saved.journal.entries:
-        if record.index >= len(saved.pool):
-            raise InvalidArgument("journal", "must name rows of the pool", record.index)
-    before = saved.initial.num_observations
-    if posterior.num_observations != before + len(rows):
-        held = f"{posterior.num_observations - before} labels, not {len(rows)}"
-        raise InvalidArgument("posterior", "must have the labels of the journal", held)
-    if posterior.num_features is None:
-        return
-    design = posterior.design[:, : posterior.num_features]
-    told = as_dense(saved.features[rows]).astype(np.float64)
-    values = posterior.labels.tolist()
-    weights = [answer.weight for answer in answers.answers]
-    same = (
-        _close(design[before:], told, np.abs(told))
-        and values[before:] == [answer.label for answer in answers.answers]
-        and posterior.sample_weight[before:].tolist() == weights
-    )
-    if not same:
-        raise InvalidArgument("posterior", "must have the labels of the journal", "others")
-    if posterior.num_observations:
-        again = _same_evidence(posterior, posterior.fit(design, values, posterior.sample_weight))
-    else:
-        again = posterior.without_data().sized(posterior.num_features)
-    spread = np.linspace(0, len(saved.pool) - 1, PROBES).astype(np.intp)
-    _compare(posterior, again, as_dense(saved.features[spread]).astype(np.float64))
-
-
-def _same_evidence(stored: Any, again: Any) -> Any:
-    """The repeated posterior at the precision of the file, if that is as good as its own.
-
-    Where the evidence is flat, rounding moves the best precision by more than it moves anything
-    else.
-    """
-    if stored.evidence is None:
-        return again
-    best, held = again.log_evidence, again.with_precision(stored.prior_precision)
-    if not abs(best - held.log_evidence) <= REPLAY_RTOL * (1.0 + abs(best)):
-        raise InvalidArgument(
-            "posterior", "must have the prior precision of its labels", stored.prior_precision
-        )
-    return held
-
-
-def _compare(stored: Posterior, again: Posterior, features: Any) -> None:
-    found, expected = (p.pool(p.project(features)) for p in (stored, again))
-    if isinstance(expected, ScalarPool) and isinstance(found, ScalarPool):
-        scale = np.sqrt(expected.variance)
-        same = _close(found.mean, expected.mean, scale + np.abs(expected.mean))
-        same = same and _close(found.variance, expected.variance, expected.variance)
-    elif isinstance(expected, GaussianPool) and isinstance(found, GaussianPool):
-        spread = np.trace(np.asarray(expected.covariance), axis1=-2, axis2=-1)
-        scale = np.sqrt(spread)[:, None] + np.abs(expected.mean)
-        same = _close(found.mean, expected.mean, scale)
-        wide = spread[:, None, None]
-        same = same and _close(found.covariance, expected.covariance, wide)
-    elif isinstance(stored, Inputs | Draws | Grid):
-        # weights follow from the labels; draws of other posteriors are not repeated
-        expected_weights = again.weights  # type: ignore[attr-defined]
-        same = _close(stored.weights, expected_weights, expected_weights)
-    else:
-        return
-    if not same:
-        raise InvalidArgument("posterior", "must follow from the journal", "another")
-
-
-def _close(found: Any, expected: Any, scale: Any, rtol: float = REPLAY_RTOL) -> bool:
-    found, expected = np.asarray(found), np.asarray(expected)
-    if found.shape != expected.shape:
-        return False
-    return bool(np.all(np.abs(found - expected) <= rtol * scale))
-
-
 def _beliefs(
     header: dict[str, Any], arrays: dict[str, Any], model: Any
 ) -> tuple[Belief, Posterior]:
@@ -309,7 +225,7 @@ def _same_options(given: dict[str, Any], held: dict[str, Any]) -> None:
 def _pool_arrays(pool: Any) -> dict[str, Any]:
     if not is_sparse(pool):
         return {"pool": pool}
-    from apm._sparse import as_arrays
+    from apm.pools.sparse import as_arrays
 
     return dict(as_arrays(pool, "pool"))
 
@@ -317,7 +233,7 @@ def _pool_arrays(pool: Any) -> dict[str, Any]:
 def _pool_of(arrays: dict[str, Any]) -> Any:
     if "pool.indptr" not in arrays:
         return arrays["pool"]
-    from apm._sparse import from_arrays
+    from apm.pools.sparse import from_arrays
 
     return from_arrays(arrays, "pool")
 
@@ -335,5 +251,5 @@ def _check_features(
     if fingerprint(features) == header["features"]:
         return
     stored, own = arrays["sketch"], _sketch(features)
-    if stored.shape != own.shape or not _close(own[0], stored[0], stored[1], ENCODED_RTOL):
+    if stored.shape != own.shape or not close(own[0], stored[0], stored[1], ENCODED_RTOL):
         raise InvalidArgument(argument, "must encode the pool as the file's encoder did", "another")

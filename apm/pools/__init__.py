@@ -1,0 +1,1 @@
+"""Feature matrices of pools: `inputs` checks what comes in, `sparse` holds sparse rows."""
