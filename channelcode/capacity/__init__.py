@@ -21,7 +21,7 @@ from channelcode.capacity.solvers import (
     Continuous,
     InteriorPoint,
 )
-from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained
+from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained, Variance
 
 __all__ = [
     "capacity",
@@ -44,4 +44,5 @@ __all__ = [
     "Peak",
     "Power",
     "Unconstrained",
+    "Variance",
 ]

@@ -22,6 +22,7 @@ from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.search.bends import bend_bound, inside, quartered
 from channelcode.capacity.search.grid import probes
 from channelcode.channels import Channel
+from channelcode.channels.tails import FARTHEST
 
 LOW = 1e-7  # nats: the first order is good to about this, relatively
 SMALL = 1e-5  # log-ratios below this come from derivatives at zero
@@ -109,7 +110,10 @@ def _best_rate(problem: Problem) -> Rate | None:
     least = max(half_fisher, float(rate(near).max()))
     if not 0.0 < least < np.inf:
         return None
-    radius = min(float(np.sqrt(room / least)) * 1.0001, peak)
+    with np.errstate(over="ignore"):
+        radius = min(float(np.sqrt(np.divide(room, least))) * 1.0001, peak)
+    if not radius <= FARTHEST:
+        return None
     points = probes(problem, radius, fine=1201, wide=800).points
     values = rate(points)
     used, upper = len(points), half_fisher

@@ -55,6 +55,11 @@ def capacity(
             rule += ", an instance and not the class"
         raise InvalidArgument("solver", rule, solver)
     started = perf_counter()
+    if problem.limits.variance < np.inf:
+        from channelcode.capacity.variance import variance_capacity
+
+        _check_laws(problem)
+        return variance_capacity(problem, method, tol=tolerance, throw=throw, started=started)
     if has_density(channel):
         from channelcode.capacity.density import density_capacity
 

@@ -25,6 +25,7 @@ from channelcode.channels.links.logistic import Logistic
 from channelcode.channels.links.probit import Probit
 from channelcode.channels.ordinal import Ordinal
 from channelcode.channels.quantised import QuantisedGaussian
+from channelcode.channels.recentred import Recentred
 from channelcode.channels.softmax import Softmax
 from channelcode.channels.support import Counts, Interval
 from channelcode.channels.tails import Landmark, Tails
@@ -53,6 +54,7 @@ __all__ = [
     "Poisson",
     "Probit",
     "QuantisedGaussian",
+    "Recentred",
     "Softmax",
     "Tails",
     "UnknownGuess",

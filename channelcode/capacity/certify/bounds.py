@@ -64,6 +64,9 @@ def certify_within(
     share: float = 1.0,
 ) -> Bounds:
     """`certify` for a law that is known to keep the constraint, or to do so with that `share`."""
+    if problem.limits.variance < np.inf:
+        rule = "must have an origin: capacity() certifies a limit on the variance"
+        raise InvalidArgument("constraint", rule, problem.constraint)
     found = law_value(quiet_log_prob(problem.channel, points), weights)
     if found.nats < LOW and not problem.is_finite:
         found = value_near_zero(problem.channel, points, weights, found)
@@ -132,6 +135,9 @@ def overspends(problem: Problem, points: Array, weights: Array) -> str | None:
     norms = points if problem.limits.peak == np.inf else problem.norm(points)
     if _beyond_peak(problem, norms):
         return f"an atom at distance {norms.max()} beyond the peak {problem.limits.peak}"
+    if problem.limits.variance < np.inf:
+        rule = "must be solved by capacity(), which searches for the mean"
+        raise InvalidArgument("constraint", rule, problem.constraint)
     spent, allowed = _spent(problem, points, weights)
     return None if spent <= allowed else f"a mean cost of {spent}, budget {problem.limits.budget}"
 

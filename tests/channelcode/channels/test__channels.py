@@ -31,6 +31,7 @@ from channelcode.channels import (
     Poisson,
     Probit,
     QuantisedGaussian,
+    Recentred,
     Softmax,
     UnknownGuess,
     UnknownLapse,
@@ -63,6 +64,7 @@ INSTANCES: dict[str, Sequence[Channel]] = {
         DiscreteChannel([[1.0, 0.0], [0.5, 0.5]], inputs=[-1.0, 2.5]),
         DiscreteChannel(np.eye(3), inputs=[[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
     ],
+    "Recentred": [Recentred(Cloglog(), 2.5), Recentred(Ordinal([-1.0, 1.0]), -3.0)],
     "Features": [
         Features(Softmax(2), [[1.0], [-1.0]]),
         Features(Logistic(), [[1.0, -2.0, 0.5]]),
