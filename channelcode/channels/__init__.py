@@ -16,16 +16,16 @@ from channelcode.channels.discrete import (
     ZChannel,
     restrict,
 )
-from channelcode.channels.features import Features
 from channelcode.channels.lapse import Lapse, UnknownGuess, UnknownLapse
 from channelcode.channels.links.cauchit import Cauchit
 from channelcode.channels.links.cloglog import Cloglog
 from channelcode.channels.links.link import Link
 from channelcode.channels.links.logistic import Logistic
 from channelcode.channels.links.probit import Probit
+from channelcode.channels.mapped.features import Features
+from channelcode.channels.mapped.recentred import Recentred
 from channelcode.channels.ordinal import Ordinal
 from channelcode.channels.quantised import QuantisedGaussian
-from channelcode.channels.recentred import Recentred
 from channelcode.channels.softmax import Softmax
 from channelcode.channels.support import Counts, Interval
 from channelcode.channels.tails import Landmark, Tails

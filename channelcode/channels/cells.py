@@ -11,12 +11,12 @@ from scipy.special import expit, log_expit
 from channelcode._numerics.logspace import log1mexp, log_difference, saturated
 from channelcode._validation import Array, finite_array, read_only
 from channelcode.channels.base import Channel, Derivatives, numerical_derivatives
-from channelcode.channels.features import Features
 from channelcode.channels.lapse import Lapse
 from channelcode.channels.links.cauchit import Cauchit
 from channelcode.channels.links.cloglog import Cloglog
 from channelcode.channels.links.logistic import Logistic
 from channelcode.channels.links.probit import Probit
+from channelcode.channels.mapped.features import Features
 from channelcode.errors import InvalidArgument
 
 NARROW = 1e-4  # cells below this, in widths of the link, lose digits in differences of densities

@@ -36,7 +36,7 @@ from channelcode import (
 )
 from channelcode.capacity import Problem
 from channelcode.capacity.certify.means import parabolas
-from channelcode.capacity.variance import _possible_means
+from channelcode.capacity.variance.search import _possible_means
 from tests.channelcode.capacity.oracles import mutual_information
 from tests.naming import plain
 
@@ -121,11 +121,11 @@ def test_in_exponential_families_half_the_fisher_information_times_the_variance_
 @pytest.mark.parametrize("channel", [Logistic(), Cloglog()], ids=plain)
 def test_parabolas_alone_prove_the_same(channel, monkeypatch):
     """Without the bends of U(m), which are estimates, every mean is bounded by proof."""
-    from channelcode.capacity import variance
+    from channelcode.capacity.variance import search
 
     found = capacity(channel, Variance(1.0))
     monkeypatch.setattr(
-        variance,
+        search,
         "bound_between",
         lambda places, upper, price, smooth: parabolas(places, upper, price),
     )

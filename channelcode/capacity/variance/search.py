@@ -1,4 +1,4 @@
-"""Capacity under a limit on the variance: a search over the mean, certified as a whole.
+"""The search over means.
 
 A law with Var L <= P meets E (L - c)^2 <= P at c = E L, and a law that meets it at any c has a
 variance of at most P. So the capacity is the largest of those under the costs (l - c)^2, over all
@@ -8,27 +8,19 @@ centres c: each centre is a problem of its own, solved and certified as any othe
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify import certify
 from channelcode.capacity.certify.bounds import Bounds
 from channelcode.capacity.certify.means import bound_between, bound_beyond
 from channelcode.capacity.few_atoms import few_atoms
-from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Solver
-from channelcode.capacity.solve import FINEST, checked
-from channelcode.certificate import Certificate, SolveStats, Status, conclude
-from channelcode.channels.densities.additive_gaussian import AdditiveGaussian
-from channelcode.channels.densities.additive_laplace import AdditiveLaplace
-from channelcode.channels.densities.range import has_density
-from channelcode.channels.recentred import Recentred
+from channelcode.capacity.problem import Problem, Solver
+from channelcode.capacity.solve import checked
+from channelcode.channels.mapped.recentred import Recentred
 from channelcode.constraints import Cost, Peak, Power, Variance
-from channelcode.errors import InvalidArgument
-from channelcode.measures import DiscreteMeasure
 
 MOST_CENTRES = 1000
 MOST_POLISHING = 16
@@ -52,66 +44,6 @@ class Centre(NamedTuple):
     def pull(self) -> float:
         """How far the mean of its law lies from the centre."""
         return float(self.weights @ self.offsets)
-
-
-def variance_capacity(
-    problem: Problem, solver: Solver, *, tol: float, throw: bool, started: float
-) -> CapacityResult:
-    """The capacity of a channel on the line under `Variance`; `tol` in bits."""
-    channel = problem.channel
-    if channel.dim != 1:
-        rule = "must have inputs on the line when the variance is limited"
-        raise InvalidArgument("channel", rule, channel)
-    if has_density(channel):
-        return _additive(problem, solver, tol=tol, throw=throw)
-    search = MeanSearch(problem, solver, max(tol * LOG_TWO, FINEST))
-    upper, complete, scope = search.run()
-    best = search.best
-    points, weights = best.place + best.offsets, best.weights
-    lower = best.bounds.lower * _share(points - best.place, weights, problem.limits.variance)
-    certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
-    found = best.bounds.value
-    stats = SolveStats("Centres", len(search.centres), perf_counter() - started)
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=DiscreteMeasure(points, weights),
-            output=found.output,
-            nats=found.nats,
-            deficit_nats=found.deficit,
-            certificate=certificate,
-            multiplier=best.price / LOG_TWO,
-            scope=scope,
-            status=status,
-            stats=stats,
-        ),
-        certificate,
-        tol=tol,
-        throw=throw,
-        exhausted=len(search.centres) >= MOST_CENTRES,
-        best=Status.OPTIMAL if complete else Status.WITHIN_SCOPE,
-    )
-
-
-def _additive(problem: Problem, solver: Solver, *, tol: float, throw: bool) -> CapacityResult:
-    """Additive noise does not know where zero is: the variance limit is the power limit."""
-    from dataclasses import replace
-
-    from channelcode.capacity.solve import capacity
-
-    channel, limit = problem.channel, problem.limits
-    if not isinstance(channel, AdditiveGaussian | AdditiveLaplace) or limit.peak < np.inf:
-        rule = "must have finitely many outputs, or additive noise without a peak, under Variance"
-        raise InvalidArgument("channel", rule, channel)
-    found = capacity(channel, Power(limit.variance), solver=solver, tol=tol, throw=throw)
-    scope = f"{found.scope}; additive noise, so that every mean is alike"
-    return replace(found, problem=problem, scope=scope)
-
-
-def _share(offsets: Array, weights: Array, variance: float) -> float:
-    """The part of the information that surely fits: mixing with the mean lowers the variance."""
-    spread = float(weights @ (offsets - weights @ offsets) ** 2)
-    return 1.0 if spread <= variance * (1.0 + 8 * EPSILON) else variance / spread
 
 
 def _possible_means(problem: Problem) -> Array:

@@ -1,0 +1,1 @@
+"""Channels behind a fixed map of their input: any map, or another origin."""
