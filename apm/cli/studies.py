@@ -34,6 +34,9 @@ def reproduce_command(
         Path | None, typer.Option(help="Folder with original data files (or set APM_DATA).")
     ] = None,
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Add methods to trials that lack them.")
+    ] = False,
 ) -> None:
     """Run the paper's experiments, or what is left of them, and write the report."""
     from apm.studies import reproduce
@@ -51,6 +54,7 @@ def reproduce_command(
             seed=seed,
             data_dir=data_dir,
             progress=progress,
+            extend=extend,
         )
         console().print(f"report: {done.report}")
 
@@ -64,6 +68,9 @@ def study_command(
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     dask: Annotated[str | None, typer.Option(help="Dask scheduler, tcp://host:port.")] = None,
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Add methods to trials that lack them.")
+    ] = False,
 ) -> None:
     """Run a study beyond the paper: K classes (`multiclass`)."""
     from apm.studies import run_multiclass
@@ -72,7 +79,9 @@ def study_command(
     with told(), _interruptible("apm study multiclass"):
         if name != "multiclass":
             raise InvalidArgument("study", "must be 'multiclass'", name)
-        page = run_multiclass(out, workers=workers, dask=dask, seeds=seeds, progress=progress)
+        page = run_multiclass(
+            out, workers=workers, dask=dask, seeds=seeds, progress=progress, extend=extend
+        )
         console().print(f"report: {page}")
 
 

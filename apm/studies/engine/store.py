@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,17 @@ class Store:
         finally:
             os.close(handle)
 
-    def open(self, fingerprints: dict[str, str], description: dict[str, Any]) -> None:
-        """Create the folder, or check that what is there belongs to the same settings."""
+    def open(
+        self,
+        fingerprints: dict[str, str],
+        description: dict[str, Any],
+        *,
+        replacing: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        """Create the folder, or check that what is there belongs to the same settings.
+
+        `replacing` are the earlier fingerprints of a set that may give way to the new one.
+        """
         path = self.folder / "study.json"
         known: dict[str, str] = {}
         if path.is_file():
@@ -69,7 +78,8 @@ class Store:
             except (ValueError, KeyError, TypeError, RecursionError):
                 known = {}  # each trial file carries its fingerprint too
         for dataset, fingerprint in fingerprints.items():
-            if known.get(dataset, fingerprint) != fingerprint:
+            allowed = {fingerprint, *(replacing or {}).get(dataset, ())}
+            if known.get(dataset, fingerprint) not in allowed:
                 raise StoreError(
                     f"{self.folder} holds results of {dataset} with other settings (methods, "
                     "queries, seed or data). Name another output directory, repeat the "
@@ -93,7 +103,7 @@ class Store:
     def meta(self, dataset: str, trial: int) -> dict[str, Any] | None:
         """The description inside a trial's file; None if absent, an error if damaged."""
         try:
-            return self._read(dataset, trial)[0]
+            return self.content(dataset, trial)[0]
         except FileNotFoundError:
             return None
 
@@ -117,7 +127,7 @@ class Store:
         A damaged file is an error, and so is one of another fingerprint, if one is given.
         """
         for trial in range(trials):
-            meta, arrays = self._read(dataset, trial)
+            meta, arrays = self.content(dataset, trial)
             if fingerprint is not None and meta.get("fingerprint") != fingerprint:
                 path = self.path(dataset, trial)
                 raise StoreError(f"{path} was made with other settings: run the study again")
@@ -133,7 +143,8 @@ class Store:
                 for method in meta["methods"]
             ]
 
-    def _read(self, dataset: str, trial: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    def content(self, dataset: str, trial: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The description and the arrays (`method/name`) of a trial; an error if damaged."""
         path = self.path(dataset, trial)
         meta, arrays = read_arrays(path, "a finished trial")
         if not isinstance(meta.get("methods"), list) or meta.get("arrays") != list(arrays):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from apm.studies.engine.execution import Task, results_of
+from apm.studies.engine.extension import earlier_marks, joined, lacking
 from apm.studies.engine.progress import Progress
 from apm.studies.engine.store import FORMAT, NAME, Store, StoreError
 from apm.studies.engine.trial import Run
@@ -28,8 +29,11 @@ class Plan(ABC):
     """One condition of a study: some methods on one data set, trial by trial.
 
     Trial t depends on `settings()` and t alone, so that more trials or more plans continue a study.
-    A plan goes to the workers with its data, so that they need no files.
+    A plan goes to the workers with its data, so that they need no files. A plan whose trials may be
+    extended names its `methods`, in the order of its runs, and writes `with_methods`.
     """
+
+    methods: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -48,6 +52,10 @@ class Plan(ABC):
     @abstractmethod
     def run(self, trial: int) -> list[Run]:
         """One trial of every method."""
+
+    def with_methods(self, methods: Sequence[str]) -> Plan:
+        """The same plan with only these of its methods; every method has a stream of its own."""
+        raise InvalidArgument("plans", "must have methods that can be run by themselves", self.name)
 
     def fingerprint(self) -> str:
         """A short digest of `settings`."""
@@ -78,13 +86,17 @@ class Study:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call of `run_study` did: trials found finished, run now, run again, and seconds."""
+    """What a call of `run_study` did: trials found finished, run now, run again, and seconds.
+
+    `extended` of the trials run now were there without some of their methods.
+    """
 
     found: int
     ran: int
     repaired: tuple[str, ...]
     seconds: float
     cpu_seconds: float
+    extended: int = 0
 
 
 def run_study(
@@ -94,36 +106,54 @@ def run_study(
     workers: int = 1,
     dask: str | None = None,
     progress: bool = True,
+    extend: bool = False,
 ) -> Outcome:
     """Run what is not finished yet, one file per trial; may be killed and called again at any time.
 
     `workers` processes on this machine (joblib), or the Dask cluster at the address `dask`. The
     results are the same for any number of workers and after any interruption. One process at a time
     runs a study in a folder.
+
+    With `extend=True` trials that were made with some of the methods and otherwise the same
+    settings are kept, and only the methods that they lack are run: a trial's split, its first
+    labels and each method's stream depend on nothing else. What was run when, and with which
+    versions, stands in the trial's file (`apm.studies.engine.extension`).
     """
     integer("workers", workers, least=1)
     store = Store(folder)
     with store.held():
-        return _run(study, store, workers, dask, progress)
+        return _run(study, store, workers, dask, progress, extend)
 
 
-def _run(study: Study, store: Store, workers: int, dask: str | None, progress: bool) -> Outcome:
+def _run(
+    study: Study, store: Store, workers: int, dask: str | None, progress: bool, extend: bool
+) -> Outcome:
     begin = time.perf_counter()
     marks = {plan.name: plan.fingerprint() for plan in study.plans}
+    earlier = {
+        plan.name: earlier_marks(store, plan, marks[plan.name]) if extend else frozenset()
+        for plan in study.plans
+    }
     store.open(
         marks,
         {"plans": [{"trials": plan.num_trials, **plan.settings()} for plan in study.plans]},
+        replacing=earlier,
     )
-    todo, repaired = _unfinished(study, store, marks)
+    todo, repaired = _unfinished(study, store, marks, extend)
     total = study.num_trials
+    whole = {id(plan) for plan in study.plans}
+    partial = {(plan.name, trial) for plan, trial in todo if id(plan) not in whole}
     cpu_seconds = 0.0
     with Progress(total, finished=total - len(todo), shown=progress) as display:
         for name in repaired:
             display.say(f"{name} is damaged: that trial is run again")
         results = results_of((Task(plan, trial) for plan, trial in todo), workers, dask)
+        wanted = {plan.name: plan for plan in study.plans}
         try:
             for name, trial, runs, seconds in results:
                 meta = {"trial": trial, "fingerprint": marks[name], "versions": versions()}
+                if (name, trial) in partial:
+                    runs, meta = joined(store, wanted[name], trial, runs, meta)
                 store.save(name, trial, runs, meta)
                 cpu_seconds += seconds
                 display.advance(f"{name} {trial}")
@@ -143,6 +173,7 @@ def _run(study: Study, store: Store, workers: int, dask: str | None, progress: b
         repaired=tuple(repaired),
         seconds=time.perf_counter() - begin,
         cpu_seconds=cpu_seconds,
+        extended=len(partial),
     )
 
 
@@ -163,14 +194,19 @@ def chosen(argument: str, names: Sequence[str] | None, known: Sequence[str]) -> 
 
 
 def _unfinished(
-    study: Study, store: Store, marks: dict[str, str]
+    study: Study, store: Store, marks: dict[str, str], extend: bool
 ) -> tuple[list[tuple[Plan, int]], list[str]]:
+    """Each plan and trial still to run, of a trial to be extended the plan of what it lacks."""
     todo, repaired = [], []
     for trial in range(max(plan.num_trials for plan in study.plans)):
         for plan in study.plans:  # all plans advance together: a fair estimate of the end
             if trial >= plan.num_trials:
                 continue
             state = store.check(plan.name, trial, marks[plan.name])
+            rest = lacking(store, plan, trial) if extend and state == "foreign" else None
+            if rest is not None:
+                todo.append((rest, trial))
+                continue
             if state == "foreign":
                 path = store.path(plan.name, trial)
                 raise StoreError(
@@ -187,12 +223,26 @@ def _unfinished(
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
     found = [("python", platform.python_version()), ("machine", platform.machine())]
+    found.append(("source", _source()))
     for name in ("channelcode", "numpy", "scipy", "numba", "scikit-learn"):
         try:
             found.append((name, version(name)))
         except PackageNotFoundError:
             found.append((name, "not installed"))
     return tuple(found)
+
+
+def _source() -> str:
+    """A digest of the source of both packages: versions between releases differ by it alone."""
+    import apm
+    import channelcode
+
+    digest = hashlib.sha256()
+    for package in (apm, channelcode):
+        folder = Path(str(package.__file__)).parent
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def versions() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apm.power import FixedPower, PoolMaxPower
+from apm.power import FixedPower, MatchedPower, PoolMaxPower
 from apm.selectors import (
     APM,
     BALD,
@@ -42,5 +42,6 @@ METHODS: dict[str, Selector] = {
     ),
     DEFAULT: APM(PoolMaxPower(), channel=PAIR, message=Predictions()),
     "APM pair, exploit": APMExploit(channel=PAIR, averaged=True),
+    "APM pair, predictions, matched": APM(MatchedPower(), channel=PAIR, message=Predictions()),
 }
 """The rule under test (`DEFAULT`), its rivals, and what it was made from."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +99,9 @@ class CellPlan(Plan):
             "loop": "Learner",
             "seed": self.seed,
         }
+
+    def with_methods(self, methods: Sequence[str]) -> CellPlan:
+        return replace(self, methods=tuple(methods))
 
     def split(self, trial: int) -> Split:
         """The pool, the test set and the seed labels of a trial; cells of one data set share them.

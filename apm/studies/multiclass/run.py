@@ -26,11 +26,13 @@ def run_multiclass(
     methods: Sequence[str] | None = None,
     labels: int = LABELS,
     seed: int = 0,
+    extend: bool = False,
 ) -> Path:
     """Run what is not finished yet, then write the tables and the page; returns the page's path.
 
     May be killed and called again at any time; the results are the same for any number of workers.
     `seeds` caps the paired seeds of a cell (20 or 10); `cells` and `methods` choose by name.
+    With `extend=True` trials of fewer methods are given those that they lack: see `run_study`.
     """
     integer("labels", labels, least=1)
     if seeds is not None:
@@ -51,7 +53,7 @@ def run_multiclass(
         for cell in wanted
     ]
     folder = Path(out)
-    run_study(Study(plans), folder, workers=workers, dask=dask, progress=progress)
+    run_study(Study(plans), folder, workers=workers, dask=dask, progress=progress, extend=extend)
     counts = {plan.cell: plan.trials for plan in plans}
     marks = {plan.name: plan.fingerprint() for plan in plans}
     write_results(Store(folder), counts, folder / "results", marks)

@@ -32,6 +32,13 @@ def _predictions() -> Selector:
     return selectors.APM(message=selectors.Predictions())
 
 
+def _matched() -> Selector:
+    from apm import selectors
+    from apm.power import MatchedPower
+
+    return selectors.APM(MatchedPower())
+
+
 _FACTORIES: dict[str, Callable[[], Selector]] = {
     "APM-LR": _named("APM"),
     "Uncertainty": _named("Uncertainty"),
@@ -44,9 +51,11 @@ _FACTORIES: dict[str, Callable[[], Selector]] = {
     "InfoGain-exact": _named("InformationGain"),
     "EPIG": _named("EPIG"),
     "APM-predictions": _predictions,
+    "APM-matched": _matched,
 }
 ADDITIONS = tuple(name for name in _FACTORIES if name not in PAPER_METHODS)
-"""Methods beyond the paper: exact information gain, and information about predictions."""
+"""Methods beyond the paper: exact information gain, information about predictions, and APM with the
+budget at which it ranks like information gain."""
 METHODS = tuple(_FACTORIES)
 
 

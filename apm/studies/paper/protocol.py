@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,12 @@ class PaperPlan(Plan):
             "loop": "Learner",
             "seed": self.seed,
         }
+
+    def with_methods(self, methods: Sequence[str]) -> PaperPlan:
+        chosen_now = tuple(methods)
+        return replace(
+            self, methods=chosen_now, brief=tuple(m for m in self.brief if m in chosen_now)
+        )
 
     def run(self, trial: int) -> list[Run]:
         split = make_split(self.data, trial, seed=self.seed)

@@ -44,13 +44,15 @@ def reproduce(
     seed: int = 0,
     data_dir: str | Path | None = None,
     progress: bool = True,
+    extend: bool = False,
 ) -> Reproduction:
     """Run the paper's experiments (or what is left of them) and write the report into `out`.
 
     `out/report.html` is one page with everything; `out/figures`, `out/tables` and `out/trials` hold
     the figures, the numbers and the raw runs. `quick` takes 6 trials on 4 data sets. `workers`
     defaults to the number of processors; `dask` is a scheduler's address instead. The same call
-    continues after any interruption, and a longer study continues a shorter one.
+    continues after any interruption, and a longer study continues a shorter one. With
+    `extend=True` a study with more methods continues one with fewer: see `run_study`.
     """
     default_trials = QUICK_TRIALS if quick else TRIALS
     if quick and datasets is None:
@@ -61,7 +63,9 @@ def reproduce(
     )  # fmt: skip
     folder = Path(out)
     count = _processors() if workers is None else workers
-    outcome = run_study(Study(plans), folder, workers=count, dask=dask, progress=progress)
+    outcome = run_study(
+        Study(plans), folder, workers=count, dask=dask, progress=progress, extend=extend
+    )
     sheets = read_sheets(plans, Store(folder))
     findings = judge_claims(sheets)
     ranks = rank_methods(sheets)

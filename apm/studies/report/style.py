@@ -37,6 +37,7 @@ LOOKS: dict[str, Look] = {
     "InfoGain-exact": Look("#A06CC8", "-", "P"),
     "EPIG": Look("#C44E52", (0, (5, 1, 1, 1)), "*"),
     "APM-predictions": Look("#56B4E9", "-", "h"),
+    "APM-matched": Look("#117733", (0, (7, 1.5, 1, 1.5)), "d"),
 }
 
 

@@ -31,6 +31,7 @@ KINDS: dict[str, type[Selector]] = {
     "InfoGain-exact": selectors.InformationGain,
     "EPIG": selectors.EPIG,
     "APM-predictions": selectors.APM,
+    "APM-matched": selectors.APM,
 }
 # Logits N(0.2, 0.09), N(0, 1), N(3, 16), N(-1, 0.01): unlike for every method.
 POOL = np.array([[0.1, 0.3], [0.0, 1.0], [1.5, 3.7], [-0.5, 0.0]])
@@ -61,7 +62,7 @@ def test_the_names_are_the_papers() -> None:
     assert set(KINDS) == set(METHODS)
     assert CURVE_METHODS == ("APM-LR", "Uncertainty", "BALD", "InfoGain", "Random", "MaxVar")
     assert (*CURVE_METHODS, *ABLATIONS) == PAPER_METHODS
-    assert ADDITIONS == ("InfoGain-exact", "EPIG", "APM-predictions")
+    assert ADDITIONS == ("InfoGain-exact", "EPIG", "APM-predictions", "APM-matched")
 
 
 def test_information_gain_has_the_papers_hundred_samples() -> None:
@@ -90,3 +91,12 @@ def test_predictions_are_the_message_of_the_addition() -> None:
     assert isinstance(found, selectors.APM)
     assert isinstance(found.message, selectors.Predictions)
     np.testing.assert_array_equal(found.message.targets, POOL)  # kept from the initial pool
+
+
+def test_the_matched_budget_is_that_of_the_channel_and_the_pool() -> None:
+    """8 pi over the largest variance for the logistic channel (theory of encoders, section 8)."""
+    found = made("APM-matched")
+    assert isinstance(found, selectors.APM)
+    assert found.power.power(BELIEF, POOL) == pytest.approx(8 * np.pi / 13.78)
+    largest = (POOL**2 @ [0.04, 1.0]).max()
+    assert largest == pytest.approx(13.78)
