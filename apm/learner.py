@@ -7,15 +7,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm import archive
 from apm.answering import Reading, Setup, default_belief, locked
-from apm.answering.state import beginning, closed
+from apm.answering.state import beginning, closed, entropy
 from apm.belief import Belief
+from apm.encoders.experts import Chosen
 from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
 from apm.pools.inputs import as_list, as_matrix, column_names, matching_columns
 from apm.posteriors.base import Posterior
@@ -24,9 +25,13 @@ from apm.rounds import Asked, Round, Rows, Run
 from apm.selectors import Explanation, Selector
 from apm.selectors.default import default_selector
 from channelcode._validation import Array, Seed, integer
+from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from apm.encoders import Expert
     from apm.insight import Curve, Efficiency, StopAdvice
 
 
@@ -36,6 +41,9 @@ class Learner(Reading):
     - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified;
     - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
     - `selector`: unless given the rule that our studies rank best (`docs/choosing.md`);
+    - `experts`: a list of `Expert(channel, cost, name)` if labels come from several people with
+      prices. The learner is then an `ExpertLearner`: `ask` says whom, `tell` takes `expert=`.
+      `truth` is the channel of the label itself;
     - `classes`, `prior_precision`: of the model that is chosen where none is given: the labels in
       their order, and a number for standardised features (1), or `MaximumEvidence()`;
     - `seed`: an integer or a generator. The picks follow from the seed and the labels told so far:
@@ -52,16 +60,31 @@ class Learner(Reading):
     Rows([1, 0])
     """
 
+    #: Whether the members of a class choose experts, too.
+    with_experts: ClassVar[bool] = False
+
+    def __new__(cls, *args: Any, experts: Any = None, **options: Any) -> Any:
+        """A learner, or one with experts if there are some."""
+        if experts is not None and cls is Learner:
+            from apm.experts.learner import ExpertLearner
+
+            return object.__new__(ExpertLearner)
+        return object.__new__(cls)
+
     def __init__(
         self,
         pool: ArrayLike,
         model: Posterior | Belief | None = None,
         selector: Selector | None = None,
         *,
+        experts: Sequence[Expert] | None = None,
+        truth: Channel | None = None,
         classes: ArrayLike | None = None,
         prior_precision: float | MaximumEvidence | None = None,
         seed: Seed = None,
     ) -> None:
+        if truth is not None:
+            raise InvalidArgument("truth", "must be given with experts", truth)
         names = column_names(pool)
         posterior = model.posterior if isinstance(model, Belief) else model
         known = posterior.shaped(pool) if isinstance(posterior, Posterior) else pool
@@ -261,7 +284,7 @@ class Learner(Reading):
         *,
         model: Posterior | Belief | None = None,
         selector: Selector | None = None,
-    ) -> Learner:
+    ) -> Self:
         """The learner that `save` wrote, after every part was checked.
 
         `model` and `selector` are needed only where the file could not hold them, for instance a
@@ -277,7 +300,10 @@ class Learner(Reading):
                 saved.belief.encoder, saved.selector, saved.initial, saved.seed, saved.chosen,
                 saved.columns, saved.initial_rows,
             )  # fmt: skip
-            learner = cls.__new__(cls)
+            experts = isinstance(saved.belief.channel, Chosen)
+            if cls.with_experts and not experts:
+                raise InvalidArgument("path", "must be a file of a learner with experts", str(path))
+            learner = cls.__new__(cls, experts=True if experts else None)
             learner._begin(setup, saved.pool, saved.belief)
             is_open = closed(learner._state, saved.journal.answers)
             learner._state = learner._state._replace(journal=saved.journal, open=is_open)
@@ -314,9 +340,9 @@ class Learner(Reading):
     ) -> int:
         """Ask, tell, show the round to the observer; the row that was asked."""
         before, begin = self._state.belief.posterior, clock()
-        index = int(self.ask()[0])
+        index = int(Learner.ask(self)[0])
         middle = clock()
-        self.tell(index, labels[index])
+        Learner.tell(self, index, labels[index])
         end = clock()
         if observe is not None and self._asked is not None:
             observe(
@@ -364,10 +390,4 @@ class Learner(Reading):
         )
 
 
-def entropy(seed: Seed) -> int:
-    """The number behind a seed: fresh, drawn, or itself."""
-    if seed is None:
-        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**63))
-    return integer("seed", seed, least=0)
+Learner.__new__.__wrapped__ = Learner.__init__  # type: ignore[attr-defined]  # for `help`: its signature

@@ -60,7 +60,7 @@ def cost_curve(
     model = Grid([AXIS, AXIS], Logistic(), Linear(), prior=prior)
     learner = ExpertLearner(X, model, selector, experts=experts, seed=seed)  # type: ignore[arg-type]
     found = []
-    while learner.spent < BUDGET and len(learner.learner.remaining):
+    while learner.spent < BUDGET and len(learner.remaining):
         pick = learner.ask()
         name = pick.experts[0]
         learner.tell(pick, int(answers[name][int(pick)]), expert=name)

@@ -61,14 +61,21 @@ class Labelling:
 
     @locked
     def tell(
-        self, index: Any, label: Any, *, sample_weight: Any = None, repeat: bool = False
+        self,
+        index: Any,
+        label: Any,
+        *,
+        expert: Any = None,
+        sample_weight: Any = None,
+        repeat: bool = False,
     ) -> None:
         """Take the label of one row, or of several at once (equal lengths).
 
         Any row may be told, asked or not. The same label again is ignored, and another one is an
         error (see `correct`), unless `repeat=True` says that it is a further answer for the same
         row, for instance of another person. `sample_weight` is one number, or one for each label.
-        After an error nothing of the call is kept.
+        `expert` says who answered where the learner has experts (`apm.ExpertLearner`). After an
+        error nothing of the call is kept.
 
         >>> from apm import Learner, VariationalLogistic
         >>> learner = Learner([[1.0], [-1.0], [2.0]], VariationalLogistic(), seed=0)
@@ -78,6 +85,9 @@ class Labelling:
         (array([0, 1]), 3)
         """
         started = perf_counter()
+        if expert is not None:
+            rule = "must not be given: the learner was made without experts"
+            raise InvalidArgument("expert", rule, expert)
         self._catch_up()
         answers = self._fresh(index, label, sample_weight, repeat)
         if not answers:
@@ -208,10 +218,7 @@ class Labelling:
         array([1, 2, 3])
         """
         self._catch_up()
-        state, rows = self._state, self._more(more_rows)
-        if len(rows):
-            entry = Entry(len(state.pool), len(rows), event="extend")
-            self._commit(extended(self._setup, state, rows), [entry])
+        self._grow(self._more(more_rows))
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -282,6 +289,13 @@ class Labelling:
         with np.errstate(over="ignore"):
             rows = matrix.astype(pool.dtype, copy=False)
         return as_matrix(in_form_of(pool, rows), "more_rows")
+
+    def _grow(self, rows: Any) -> None:
+        """Add rows that have the form of the pool."""
+        state = self._state
+        if len(rows):
+            entry = Entry(len(state.pool), len(rows), event="extend")
+            self._commit(extended(self._setup, state, rows), [entry])
 
     def _catch_up(self) -> None:
         """Take in what a journal file has and the state has not."""

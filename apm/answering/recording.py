@@ -65,8 +65,9 @@ class Recording(Labelling):
                     f"{file.path} and the learner differ from call {place + 1} on: "
                     f"{on_file[place]} on file, {own[place]} here"
                 )
+            more = None if more_rows is None else self._more(more_rows)
             for event in on_file[shared:]:
-                more_rows = self._replay(event, more_rows)
+                more = self._replay(event, more)
             for event in own[shared:]:
                 file.append(event)
         except BaseException:
@@ -98,7 +99,10 @@ class Recording(Labelling):
             self._replay(event, None)
 
     def _replay(self, event: dict[str, Any], more_rows: Any) -> Any:
-        """Do what an event says, without writing it again; the rows not used yet."""
+        """Do what an event says, without writing it again; the rows not used yet.
+
+        `more_rows` have the form of the pool.
+        """
         calls, before = self._state.journal.calls, self._replaying
         self._replaying = True
         try:
@@ -113,25 +117,25 @@ class Recording(Labelling):
 
     def _act(self, event: dict[str, Any], more_rows: Any) -> Any:
         kind = event["event"]
+        # by the calls of `Labelling` itself: a learner with experts has others, about its pairs
         if kind in ("tell", "repeat"):
             rows, labels, weights = event["rows"], event["labels"], event.get("weights")
-            self.tell(rows, labels, sample_weight=weights, repeat=kind == "repeat")
+            Labelling.tell(self, rows, labels, sample_weight=weights, repeat=kind == "repeat")
         elif kind == "correct":
-            self.correct(*event["rows"], *event["labels"])
+            Labelling.correct(self, *event["rows"], *event["labels"])
         elif kind in ("skip", "unskip", "abstain"):
-            getattr(self, kind)(event["rows"])
+            getattr(Labelling, kind)(self, event["rows"])
         elif kind == "undo":
-            self.undo()
+            Labelling.undo(self)
         elif kind == "extend":
             count = event["rows"]
-            held = None if more_rows is None else self._more(more_rows)
-            if held is None or len(held) < count:
+            if more_rows is None or len(more_rows) < count:
                 rule = f"must hold the {count} rows that the journal saw added"
                 raise InvalidArgument("more_rows", rule, more_rows)
-            more_rows, rows = held, held[:count]
+            rows = more_rows[:count]
             if fingerprint(rows) != event["pool"]:
                 raise JournalError("more_rows differ from those that the journal saw added")
-            self.extend(rows)
+            self._grow(rows)
             return more_rows[count:]
         else:
             raise KeyError(kind)

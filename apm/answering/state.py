@@ -16,7 +16,17 @@ from apm.posteriors.base import Posterior
 from apm.selectors import Selector
 from apm.selectors.default import default_selector
 from apm.storage.answers import Answer, Answers
+from channelcode._validation import Seed, integer
 from channelcode.channels import Channel
+
+
+def entropy(seed: Seed) -> int:
+    """The number behind a seed: fresh, drawn, or itself."""
+    if seed is None:
+        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    return integer("seed", seed, least=0)
 
 
 class Setup(NamedTuple):

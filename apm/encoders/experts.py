@@ -13,7 +13,7 @@ from scipy.special import expit
 from apm.encoders.base import Encoder
 from apm.pools.inputs import as_dense
 from channelcode._validation import Array, integer, positive
-from channelcode.channels import Channel, UnknownLapse
+from channelcode.channels import Channel, Logistic, Softmax, UnknownLapse
 from channelcode.channels.base import Derivatives
 from channelcode.errors import InvalidArgument
 
@@ -87,7 +87,8 @@ class Chosen(Channel):
     Where a rate is unknown there is a last coordinate v for it (`LapseByLogit`). What the
     coordinates mean differs, and distances to different channels' targets cannot be compared (a
     useless channel is matched perfectly), so that posterior matching refuses it: information is the
-    currency across experts.
+    currency across experts. `truth` is the channel of the label itself, whoever may answer: the
+    logistic one, or the softmax, if it is not given.
 
     >>> from channelcode import Lapse, Logistic
     >>> sure, unsure = Expert(Logistic(), 3, "a"), Expert(Lapse(Logistic(), 0.4, 0.4), 1, "b")
@@ -97,6 +98,7 @@ class Chosen(Channel):
     """
 
     experts: tuple[Expert, ...]
+    truth: Channel | None = None
     same_units = False
     not_comparable = NOT_COMPARABLE
 
@@ -112,11 +114,23 @@ class Chosen(Channel):
             rule = "must all have channels with the same input and the same number of outputs"
             raise InvalidArgument("experts", rule, sorted(shapes))
         object.__setattr__(self, "experts", members)
+        shape = self.inner_dim, self.num_outputs
+        known = self.truth is None or isinstance(self.truth, Channel)
+        if not known or (self.label_channel.dim, self.label_channel.num_outputs) != shape:
+            rule = "must be a channel with the input and outputs of the experts"
+            raise InvalidArgument("truth", rule, self.truth)
 
     @property
     def inner_dim(self) -> int:
         """The dimension of l, without the number of the expert."""
         return self.experts[0].dim
+
+    @property
+    def label_channel(self) -> Channel:
+        """The channel of the label itself."""
+        if self.truth is not None:
+            return self.truth
+        return Logistic() if self.inner_dim == 1 else Softmax(self.inner_dim)
 
     @property
     def unknown(self) -> list[int]:
@@ -137,8 +151,10 @@ class Chosen(Channel):
         return np.array([member.cost for member in self.experts])
 
     def of(self, name: Any) -> int:
-        """The number of an expert from its name or number."""
+        """The number of an expert from its name or number, or the expert itself."""
         names = [member.name for member in self.experts]
+        if isinstance(name, Expert):
+            name = name.name
         if isinstance(name, str):
             if name not in names:
                 raise InvalidArgument("expert", f"must be one of {names}", name)

@@ -12,7 +12,7 @@ def as_html(learner: Any) -> str:
     """A short table: what the learner is, how far it has come, its latest records."""
     state = learner._state
     facts = {
-        "pool": f"{len(state.pool)} rows, {learner.n_features_in_} features",
+        "pool": f"{len(learner.pool)} rows, {learner.n_features_in_} features",
         "labelled": str(len(learner.labelled)),
         "skipped": str(len(learner.skipped)),
         "abstained": str(len(learner.abstained)),

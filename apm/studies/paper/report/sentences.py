@@ -20,10 +20,11 @@ def areas(folder: Path) -> str:
     for row in read_csv(folder / "areas.csv"):
         found[row["dataset"]][row["method"]] = 100 * float(row["area"])
         trials.add(int(row["trials"]))
-    methods = (*CURVE_METHODS, *ADDITIONS)
+    everywhere = set.intersection(*(set(values) for values in found.values()))
+    methods = [m for m in (*CURVE_METHODS, *ADDITIONS) if m in everywhere]
     rows = []
     for name, values in found.items():
-        best = max(values[m] for m in methods if m in values)
+        best = max(values[m] for m in methods)
         cells = [
             f"**{values[m]:.1f}**" if values[m] == best else f"{values[m]:.1f}" for m in methods
         ]
@@ -61,5 +62,6 @@ def beyond(folder: Path) -> str:
     for row in read_csv(folder / "areas.csv"):
         found[row["method"]].append(100 * float(row["area"]))
     own = sum(found["APM-LR"]) / len(found["APM-LR"])
-    leads = ", ".join(f"{m} {sum(found[m]) / len(found[m]) - own:+.1f}" for m in ADDITIONS)
+    added = [m for m in ADDITIONS if len(found[m]) == len(found["APM-LR"])]
+    leads = ", ".join(f"{m} {sum(found[m]) / len(found[m]) - own:+.1f}" for m in added)
     return f"Average ranks over the data sets: {listed}. Points of mean area over APM-LR: {leads}."

@@ -37,7 +37,7 @@ def test_the_best_expert_changes_as_the_posterior_narrows(scale):
 def test_laws_go_through_each_expert_s_own_channel():
     experts = [Expert(Logistic(), 2.0, "a"), Expert(Lapse(Logistic(), 0.3, 0.1), 1.0, "b")]
     learner = ExpertLearner(X, Laplace(Logistic(), 1.0), experts=experts, seed=0)
-    belief, pairs = learner.learner.belief, learner.learner.pool
+    belief, pairs = learner.belief, learner.pairs
     laws = belief.push(pairs)
     assert isinstance(laws, GaussianPool)
     gain, numbers = expert_gains(belief.channel, laws)

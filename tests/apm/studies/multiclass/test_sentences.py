@@ -38,7 +38,7 @@ def test_the_goal_is_judged(lead, met):
 
 def test_the_headline_has_the_counts():
     text = sentences.headline(outcomes(0.01))
-    assert "number 1 of 13 methods (1.0;" in text
+    assert "number 1 of 14 methods (1.0;" in text
     assert "+0.0100 to margin" in text
     assert "ahead by estimate in 22 of 22 cells" in text
     assert (

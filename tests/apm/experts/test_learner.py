@@ -18,11 +18,12 @@ from apm import (
     Grid,
     InformationGain,
     Laplace,
+    Learner,
     Linear,
     PoolMaxPower,
     VariationalLogistic,
 )
-from apm.experts import input_laws
+from apm.experts.panel import input_laws
 from channelcode import Lapse, Logistic, Probit, Softmax, UnknownLapse
 from channelcode.errors import InvalidArgument
 from channelcode.information import mutual_information
@@ -32,6 +33,7 @@ X = RNG.normal(size=(25, 2))
 TRUE = np.array([2.0, -1.5])
 LABELS = (RNG.random(25) < Logistic().prob(X @ TRUE)[:, 1]).astype(int)
 SURE = Expert(Logistic(), 3.0, "sure")
+PROBIT = Expert(Probit(), 2.0, "probit")
 NOISY = Expert(Lapse(Logistic(), 0.2, 0.2), 1.0, "noisy")
 AXIS = np.linspace(-11, 11, 45)
 
@@ -55,8 +57,8 @@ def test_scores_are_gain_over_price(place):
     learner = ExpertLearner(X, members()[place], experts=[SURE, NOISY], seed=0)
     learner.tell([0, 1], LABELS[:2].tolist(), expert="sure")
     learner.tell([1, 2], LABELS[1:3].tolist(), expert="noisy")
-    belief = learner.learner.belief
-    scores = GainPerCost().scores(belief, learner.learner.pool)
+    belief = learner.belief
+    scores = GainPerCost().scores(belief, learner.pairs)
     laws = input_laws(belief, X)
     for number, expert in enumerate((SURE, NOISY)):
         expected = np.asarray(mutual_information(expert.channel, laws).bits) / expert.cost
@@ -146,7 +148,7 @@ def test_matching_refuses_experts(selector):
         ExpertLearner(X, Laplace(Logistic(), 0.5), selector, experts=[SURE, NOISY])
     learner = ExpertLearner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY])
     with pytest.raises(InvalidArgument, match="not comparable across experts"):
-        selector.select(learner.learner.belief, learner.learner.pool)
+        selector.select(learner.belief, learner.pairs)
 
 
 def test_unknown_rates_are_learnt():
@@ -235,3 +237,124 @@ def test_picks_know_whom_to_ask():
         int(pick)
     with pytest.raises(InvalidArgument, match="must say who answered"):
         learner.tell(pick + 0, [1, 0, 1, 0, 1, 0])
+
+
+def test_a_learner_with_experts_is_a_learner():
+    """`Learner(..., experts=)` is the same object, and without experts there is nobody to name."""
+    learner = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    assert type(learner) is ExpertLearner
+    assert isinstance(learner, Learner)
+    same = ExpertLearner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    assert learner.ask(5).pairs() == same.ask(5).pairs()
+    plain = Learner(X, Laplace(Logistic(), 0.5), seed=0)
+    with pytest.raises(InvalidArgument, match="made without experts"):
+        plain.tell(0, 1, expert="sure")
+    assert len(plain.labelled) == 0
+    with pytest.raises(InvalidArgument, match="must be given with experts"):
+        Learner(X, Laplace(Logistic(), 0.5), truth=Logistic())
+    with pytest.raises(InvalidArgument, match="experts must be one Expert or more"):
+        Learner(X, Laplace(Logistic(), 0.5), experts=[])
+
+
+def test_an_expert_is_named_by_name_number_or_himself():
+    learner = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    learner.tell(0, 1, expert="noisy")
+    learner.tell(1, 1, expert=1)
+    learner.tell(2, 1, expert=NOISY)
+    learner.tell([3, 4], [1, 0], expert=[SURE, "noisy"])
+    assert learner.labelled.pairs() == [
+        (0, "noisy"), (1, "noisy"), (2, "noisy"), (3, "sure"), (4, "noisy")
+    ]  # fmt: skip
+    alone = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE], seed=0)
+    alone.tell(3, 1)  # there is only one
+    assert alone.labelled.pairs() == [(3, "sure")]
+
+
+def test_what_may_be_asked_is_told_in_pairs():
+    learner = Learner(X[:3], Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    learner.tell(0, 1, expert="sure")
+    learner.skip(1, expert="noisy")
+    learner.abstain(2, expert="sure")
+    assert learner.remaining.pairs() == [(0, "noisy"), (1, "sure"), (2, "noisy")]
+    assert learner.skipped.pairs() == [(1, "noisy")]
+    assert learner.abstained.pairs() == [(2, "sure")]
+    learner.unskip()
+    assert learner.remaining.pairs() == [(0, "noisy"), (1, "sure"), (1, "noisy"), (2, "noisy")]
+    assert "spent 3" in repr(learner)
+    assert "3 rows, 2 features" in learner._repr_html_()
+
+
+def test_a_file_and_a_journal_hold_the_experts(tmp_path):
+    def fresh():
+        return Learner(X, Laplace(Probit(), 0.5), experts=[PROBIT, NOISY], seed=0)
+
+    learner = fresh()
+    learner.record_to(tmp_path / "labels.jsonl")
+    learner.tell(3, 1, expert="noisy")
+    learner.tell([3, 5], [0, 1], expert="probit")
+    learner.correct(3, 0, expert="noisy")
+    learner.skip(8)
+    learner.extend([[1.0, 2.0]])
+    learner.undo()
+    learner.extend([[1.0, 3.0], [0.0, 1.0]])
+    learner.tell(26, 1, expert="noisy")
+    learner.stop_recording()
+    again = fresh()
+    again.record_to(tmp_path / "labels.jsonl", more_rows=[[1.0, 2.0], [1.0, 3.0], [0.0, 1.0]])
+    again.stop_recording()
+    learner.save(tmp_path / "whole.npz")
+    loaded = Learner.load(tmp_path / "whole.npz")
+    for other in (again, loaded):
+        assert type(other) is ExpertLearner
+        assert other.labelled.pairs() == learner.labelled.pairs()
+        assert other.spent == learner.spent
+        assert other.ask(5).pairs() == learner.ask(5).pairs()
+        np.testing.assert_allclose(other.predict_proba(), learner.predict_proba(), atol=1e-12)
+        assert [each.event for each in other.history] == [each.event for each in learner.history]
+    plain = Learner(X, Laplace(Logistic(), 0.5), seed=0)
+    plain.save(tmp_path / "plain.npz")
+    with pytest.raises(InvalidArgument, match="must be a file of a learner with experts"):
+        ExpertLearner.load(tmp_path / "plain.npz")
+
+
+def test_a_simulation_runs_the_same_loop():
+    answers = np.stack([LABELS, 1 - LABELS], axis=1)  # the second is always wrong
+    learner = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    by_hand = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    seen = []
+    done = learner.run(answers, 8, observe=lambda round: seen.append(round.index))
+    for _ in range(8):
+        (row,), (name,) = (pick := by_hand.ask()).tolist(), pick.experts
+        by_hand.tell(pick, int(answers[row, ("sure", "noisy").index(name)]))
+    assert done.indices.pairs() == by_hand.labelled.pairs() == learner.labelled.pairs()
+    assert seen == [2 * row + (name == "noisy") for row, name in done.indices.pairs()]
+    with pytest.raises(InvalidArgument, match="an answer of every expert for every row"):
+        learner.run(LABELS, 2)
+
+
+def test_why_a_pair_was_chosen_and_what_is_not_given():
+    learner = Learner(X, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    pick = learner.ask()
+    told = learner.explain(pick)
+    assert (told.rank, told.index) == (0, int(pick))
+    other = "noisy" if pick.experts == ("sure",) else "sure"
+    assert learner.explain(int(pick), expert=other).rank > 0
+    for name in ("stop_advice", "curve"):
+        with pytest.raises(InvalidArgument, match=f"must have no experts to give {name}"):
+            getattr(learner, name)()
+    with pytest.raises(InvalidArgument, match="must have no experts to give efficiency"):
+        _ = learner.efficiency
+
+
+def test_frames_are_compared_by_column():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    learner = Learner(frame, Laplace(Logistic(), 0.5), experts=[SURE, NOISY], seed=0)
+    learner.tell(0, 1, expert="sure")
+    np.testing.assert_array_equal(learner.predict_proba(frame), learner.predict_proba())
+    with pytest.raises(InvalidArgument, match="order of the pool"):
+        learner.predict(frame[["b", "a"]])
+    with pytest.raises(InvalidArgument, match="must have 2 columns"):
+        learner.predict(np.zeros((3, 3)))
+    learner.extend(frame.iloc[:2])
+    assert len(learner.pool) == 27
