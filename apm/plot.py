@@ -155,6 +155,27 @@ def calibration(learner: Learner, X: ArrayLike, y: ArrayLike, *, bins: int = 10)
     return figure
 
 
+def evaluation(curve: Curve, groups: Any = None) -> Figure:
+    """A learning curve and, beside it, the calibration of `groups` (given, right, rows), if any."""
+    figure, (left, right) = new_figure(1, 2, figsize=(10.0, 4.5))
+    kind = "measured" if curve.measured else "expected by the model"
+    left.plot(curve.labels, curve.accuracy, color=BLUE, marker=".", label=kind)
+    left.set_xlabel("labels")
+    left.set_ylabel("accuracy")
+    left.legend(loc="lower right", fontsize=8)
+    right.plot([0, 1], [0, 1], color=GREY, linewidth=1, label="calibrated")
+    if groups is not None:
+        name = "rows held back" if groups.held_back else "labelled rows, cross-validated"
+        right.plot(groups.given, groups.right, "o", color=BLUE, label=name)
+        right.set_title(f"expected calibration error {groups.error:.3f}", fontsize=10)
+    else:
+        right.set_title("too few labels for a calibration", fontsize=10)
+    right.set_xlabel("probability of the predicted label")
+    right.set_ylabel("share of rows where it is right")
+    right.legend(loc="upper left", fontsize=8)
+    return figure
+
+
 def _scores(learner: Learner, points: np.ndarray) -> np.ndarray:
     """The score of a candidate at each point, under the budget and targets of the learner's pool.
 

@@ -12,6 +12,8 @@ from apm.pools.inputs import Matrix, as_matrix, is_sparse
 from channelcode._validation import finite_array, read_only
 from channelcode.errors import InvalidArgument
 
+PIECE = 1 << 16  # entries that are looked at together
+
 
 @dataclass(frozen=True, eq=False)
 class Standardised(Encoder):
@@ -42,13 +44,16 @@ class Standardised(Encoder):
         matrix = _dense(as_matrix(X)).astype(np.float64, copy=False)
         if len(matrix) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
-        largest = np.abs(matrix).max(axis=0)
+        # in pieces that stay in the cache: a large pool is read three times and never copied
+        pieces = _pieces(matrix)
+        largest = np.max([np.abs(piece).max(axis=0) for piece in pieces], axis=0)
         # a power of two: the division is exact, and no square overflows or vanishes
         unit = np.where(largest > 0, np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-300)))), 1.0)
-        reduced = matrix / unit
-        centre = reduced.mean(axis=0)
-        spread = np.sqrt(np.mean(np.square(reduced - centre), axis=0))
-        rounding = 64 * np.finfo(np.float64).eps * np.abs(reduced).max(axis=0)
+        count = len(matrix)
+        centre = sum((piece / unit).sum(axis=0) for piece in pieces) / count
+        squares = sum(np.square(piece / unit - centre).sum(axis=0) for piece in pieces)
+        spread = np.sqrt(squares / count)
+        rounding = 64 * np.finfo(np.float64).eps * (largest / unit)
         scale = np.where(spread > rounding, spread * unit, 1.0)
         return cls(centre * unit, scale)
 
@@ -58,7 +63,14 @@ class Standardised(Encoder):
         if matrix.shape[1] != len(mean):
             rule = f"must have {len(mean)} columns"
             raise InvalidArgument("X", rule, f"shape {matrix.shape}")
-        return ((matrix - mean) / scale).astype(matrix.dtype, copy=False)
+        found = matrix - mean
+        found /= scale
+        return found.astype(matrix.dtype, copy=False)
+
+
+def _pieces(matrix: Matrix) -> list[Matrix]:
+    rows = max(1, PIECE // matrix.shape[1])
+    return [matrix[start : start + rows] for start in range(0, len(matrix), rows)]
 
 
 def _dense(matrix: Matrix) -> Matrix:
