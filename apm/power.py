@@ -15,6 +15,18 @@ from channelcode._validation import Array, non_negative
 from channelcode.channels import Channel
 from channelcode.measures import Pool
 
+__all__ = [
+    "FixedPower",
+    "MatchedPower",
+    "PoolMaxPower",
+    "PowerPolicy",
+    "SharePower",
+    "SignalPower",
+    "SpectralPower",
+    "SpectralWithMean",
+    "VariancePower",
+]
+
 TINIEST = 1e-300
 
 

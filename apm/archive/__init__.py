@@ -4,18 +4,26 @@
 `description` turns objects of this library into plain data and back.
 """
 
-from apm.archive.description import describe, restore
-from apm.archive.learner_file import PARTS, VERSION, Saved, explained, load, read, save, write
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "PARTS",
-    "VERSION",
-    "Saved",
-    "describe",
-    "explained",
-    "load",
-    "read",
-    "restore",
-    "save",
-    "write",
-]
+from channelcode._lazy import attach
+
+if TYPE_CHECKING:
+    from apm.archive.description import describe as describe
+    from apm.archive.description import restore as restore
+    from apm.archive.learner_file import PARTS as PARTS
+    from apm.archive.learner_file import VERSION as VERSION
+    from apm.archive.learner_file import Saved as Saved
+    from apm.archive.learner_file import explained as explained
+    from apm.archive.learner_file import load as load
+    from apm.archive.learner_file import read as read
+    from apm.archive.learner_file import save as save
+    from apm.archive.learner_file import write as write
+else:
+    attach(
+        __name__,
+        {
+            "description": "describe restore",
+            "learner_file": "PARTS VERSION Saved explained load read save write",
+        },
+    )

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from channelcode.errors import InvalidArgument
+
+# packages and modules whose exported classes a file may name
+HOMES = (
+    "apm.encoders",
+    "apm.posteriors",
+    "apm.selectors",
+    "apm.power",
+    "channelcode.capacity",
+    "channelcode.channels",
+)
 
 
 def describe(value: Any, arrays: dict[str, Any], name: str) -> Any:
@@ -27,7 +38,7 @@ def describe(value: Any, arrays: dict[str, Any], name: str) -> Any:
         items = [describe(item, arrays, f"{name}.{place}") for place, item in enumerate(value)]
         return {"items": items}
     kind = type(value).__name__
-    if _known().get(kind) is type(value) and is_dataclass(value):
+    if _class_named(kind) is type(value) and is_dataclass(value):
         parts = {
             part.name: describe(getattr(value, part.name), arrays, f"{name}.{part.name}")
             for part in fields(value)
@@ -48,7 +59,7 @@ def restore(description: Any, arrays: dict[str, np.ndarray], argument: str) -> A
     if "opaque" in description:
         rule = "must be given to load: the file cannot hold it"
         raise InvalidArgument(argument, rule, description["opaque"])
-    kind = _known().get(str(description.get("type")))
+    kind = _class_named(str(description.get("type")))
     if kind is None:
         named = description.get("type")
         raise InvalidArgument("path", "must name classes of this library", named)
@@ -60,37 +71,16 @@ def posterior_class(name: str) -> Any:
     """The posterior of this library with that name."""
     import apm.posteriors
 
-    if name not in apm.posteriors.__all__:
+    if name not in vars(apm.posteriors)["__all__"]:
         raise InvalidArgument("model", "must be given to load: the file cannot hold it", name)
     return getattr(apm.posteriors, name)
 
 
-def _known() -> dict[str, type]:
-    """The classes that a file may name: exported ones of this library, nothing else."""
-    from importlib import import_module
-
-    import apm.encoders
-    import apm.posteriors
-    import apm.power
-    import apm.selectors
-    import channelcode.channels
-
-    modules = (
-        apm.encoders,
-        apm.posteriors,
-        apm.selectors,
-        import_module("channelcode.capacity"),  # `channelcode.capacity` itself is the function
-        channelcode.channels,
-    )
-    found = {
-        name: value
-        for module in modules
-        for name in module.__all__
-        if isinstance(value := getattr(module, name), type)
-    }
-    policies = {
-        name: value
-        for name, value in vars(apm.power).items()
-        if isinstance(value, type) and issubclass(value, apm.power.PowerPolicy)
-    }
-    return found | policies
+def _class_named(name: str) -> type | None:
+    """A class that a file may name: an exported one of this library, nothing else."""
+    for home in HOMES:
+        module = import_module(home)
+        if name in vars(module)["__all__"]:
+            value = getattr(module, name)
+            return value if isinstance(value, type) else None
+    return None

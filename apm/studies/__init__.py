@@ -6,28 +6,36 @@
 - `paper`, `multiclass`: the two studies, each its protocol, its claims and its report.
 """
 
-from apm.studies.data.catalogue import Dataset, list_datasets, load
-from apm.studies.engine.execution import StudyError
-from apm.studies.engine.store import StoreError
-from apm.studies.engine.study import Outcome, Plan, Study, run_study
-from apm.studies.multiclass import run_multiclass
-from apm.studies.paper.methods import ADDITIONS, METHODS, PAPER_METHODS
-from apm.studies.paper.reproduce import Reproduction, reproduce
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ADDITIONS",
-    "Dataset",
-    "METHODS",
-    "Outcome",
-    "PAPER_METHODS",
-    "Plan",
-    "Reproduction",
-    "StoreError",
-    "Study",
-    "StudyError",
-    "list_datasets",
-    "load",
-    "reproduce",
-    "run_multiclass",
-    "run_study",
-]
+from channelcode._lazy import attach
+
+if TYPE_CHECKING:
+    from apm.studies.data.catalogue import Dataset as Dataset
+    from apm.studies.data.catalogue import list_datasets as list_datasets
+    from apm.studies.data.catalogue import load as load
+    from apm.studies.engine.execution import StudyError as StudyError
+    from apm.studies.engine.store import StoreError as StoreError
+    from apm.studies.engine.study import Outcome as Outcome
+    from apm.studies.engine.study import Plan as Plan
+    from apm.studies.engine.study import Study as Study
+    from apm.studies.engine.study import run_study as run_study
+    from apm.studies.multiclass import run_multiclass as run_multiclass
+    from apm.studies.paper.methods import ADDITIONS as ADDITIONS
+    from apm.studies.paper.methods import METHODS as METHODS
+    from apm.studies.paper.methods import PAPER_METHODS as PAPER_METHODS
+    from apm.studies.paper.reproduce import Reproduction as Reproduction
+    from apm.studies.paper.reproduce import reproduce as reproduce
+else:
+    attach(
+        __name__,
+        {
+            "data.catalogue": "Dataset list_datasets load",
+            "engine.execution": "StudyError",
+            "engine.store": "StoreError",
+            "engine.study": "Outcome Plan Study run_study",
+            "multiclass": "run_multiclass",
+            "paper.methods": "ADDITIONS METHODS PAPER_METHODS",
+            "paper.reproduce": "Reproduction reproduce",
+        },
+    )

@@ -6,8 +6,20 @@ user's own; `priors` are what they start from. `inputs` are a user's samples of 
 alone; `reweighting` is what labels do to samples.
 """
 
-from apm.posteriors.samples.grid import Grid
-from apm.posteriors.samples.particles import Particles
-from apm.posteriors.samples.weighted import WeightedSamples
+from typing import TYPE_CHECKING
 
-__all__ = ["Grid", "Particles", "WeightedSamples"]
+from channelcode._lazy import attach
+
+if TYPE_CHECKING:
+    from apm.posteriors.samples.grid import Grid as Grid
+    from apm.posteriors.samples.particles import Particles as Particles
+    from apm.posteriors.samples.weighted import WeightedSamples as WeightedSamples
+else:
+    attach(
+        __name__,
+        {
+            "grid": "Grid",
+            "particles": "Particles",
+            "weighted": "WeightedSamples",
+        },
+    )

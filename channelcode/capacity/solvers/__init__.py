@@ -5,10 +5,24 @@
 answer.
 """
 
-from channelcode.capacity.solvers.auto import Auto
-from channelcode.capacity.solvers.blahut_arimoto import BlahutArimoto
-from channelcode.capacity.solvers.closed_form import ClosedForm
-from channelcode.capacity.solvers.continuous import Continuous
-from channelcode.capacity.solvers.interior_point import InteriorPoint
+from typing import TYPE_CHECKING
 
-__all__ = ["Auto", "BlahutArimoto", "ClosedForm", "Continuous", "InteriorPoint"]
+from channelcode._lazy import attach
+
+if TYPE_CHECKING:
+    from channelcode.capacity.solvers.auto import Auto as Auto
+    from channelcode.capacity.solvers.blahut_arimoto import BlahutArimoto as BlahutArimoto
+    from channelcode.capacity.solvers.closed_form import ClosedForm as ClosedForm
+    from channelcode.capacity.solvers.continuous import Continuous as Continuous
+    from channelcode.capacity.solvers.interior_point import InteriorPoint as InteriorPoint
+else:
+    attach(
+        __name__,
+        {
+            "auto": "Auto",
+            "blahut_arimoto": "BlahutArimoto",
+            "closed_form": "ClosedForm",
+            "continuous": "Continuous",
+            "interior_point": "InteriorPoint",
+        },
+    )

@@ -4,9 +4,25 @@
 a channel as one with finitely many outputs, and `sampling` draws from it.
 """
 
-from channelcode.channels.densities.additive_gaussian import AdditiveGaussian
-from channelcode.channels.densities.additive_laplace import AdditiveLaplace
-from channelcode.channels.densities.gamma import Exponential, Gamma
-from channelcode.channels.densities.poisson import Poisson
+from typing import TYPE_CHECKING
 
-__all__ = ["AdditiveGaussian", "AdditiveLaplace", "Exponential", "Gamma", "Poisson"]
+from channelcode._lazy import attach
+
+if TYPE_CHECKING:
+    from channelcode.channels.densities.additive_gaussian import (
+        AdditiveGaussian as AdditiveGaussian,
+    )
+    from channelcode.channels.densities.additive_laplace import AdditiveLaplace as AdditiveLaplace
+    from channelcode.channels.densities.gamma import Exponential as Exponential
+    from channelcode.channels.densities.gamma import Gamma as Gamma
+    from channelcode.channels.densities.poisson import Poisson as Poisson
+else:
+    attach(
+        __name__,
+        {
+            "additive_gaussian": "AdditiveGaussian",
+            "additive_laplace": "AdditiveLaplace",
+            "gamma": "Exponential Gamma",
+            "poisson": "Poisson",
+        },
+    )

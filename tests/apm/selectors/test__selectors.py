@@ -98,7 +98,7 @@ def beliefs() -> list[tuple[Belief, np.ndarray]]:
 def test_every_exported_selector_is_a_member():
     exported = {
         value
-        for name in apm.selectors.__all__
+        for name in vars(apm.selectors)["__all__"]
         if isinstance(value := getattr(apm.selectors, name), type) and issubclass(value, Selector)
     }
     assert exported - {Selector, PoolSelector} == {type(member) for member in MEMBERS}

@@ -87,7 +87,7 @@ INSTANCES: dict[str, Sequence[Channel]] = {
 }
 EXPORTED = sorted(
     name
-    for name in channelcode.channels.__all__
+    for name in vars(channelcode.channels)["__all__"]
     if inspect.isclass(member := getattr(channelcode.channels, name))
     and issubclass(member, Channel)
     and member is not Channel
