@@ -6,9 +6,8 @@ The tree is copied, and a mutant is made in the copy only. A parent imports what
 forks a child for each run of pytest, so that a mutant costs seconds. A mutant is caught when a
 test fails, cannot be collected, or does not end in time. Results are added to the file line by
 line, and a run that was interrupted goes on where it stopped. `--again` runs the survivors of the
-file once more. A first pass with `--stages 1 --examples 10 --budget 5` is quick; `--again` then
-asks the
-wider tests about what is left.
+file once more. A first pass with `--stages 1 --examples 10 --budget 5` is quick; `--again
+--covered FILE` then asks every test that runs the line (see `covered.py`) about what is left.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -34,10 +33,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.mutation.covered import Covered  # noqa: E402
 from benchmarks.mutation.mutate import Mutant, mutants  # noqa: E402
 from benchmarks.mutation.nearest import SUBJECTS, stages  # noqa: E402
 
 LEAST = 16  # mutants of the smallest subject
+Stage = tuple[list[str], list[str]]
 
 
 def sampled(count: int, seed: int, only: str) -> list[Mutant]:
@@ -65,15 +66,18 @@ def sampled(count: int, seed: int, only: str) -> list[Mutant]:
 class Quickest:
     """A plugin of pytest: tests known to be quick first, until `budget` CPU seconds are used up.
 
-    The seconds of every test that ran are left in a file for the next run.
+    Of the tests collected only the `wanted` ones run, if any are named. The seconds of every test
+    that ran are left in a file for the next run.
     """
 
-    def __init__(self, file: Path, budget: float) -> None:
-        self.file, self.budget = file, budget
+    def __init__(self, file: Path, budget: float, wanted: frozenset[str]) -> None:
+        self.file, self.budget, self.wanted = file, budget, wanted
         self.known: dict[str, float] = json.loads(file.read_text()) if file.is_file() else {}
         self.spent = 0.0
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        if self.wanted:
+            items[:] = [item for item in items if item.nodeid in self.wanted]
         items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
 
     def pytest_runtest_protocol(self, item: Any) -> Any:
@@ -91,7 +95,7 @@ class Quickest:
             self.file.write_text(json.dumps(self.known))
 
 
-def _fewer_examples(most: int) -> None:
+def fewer_examples(most: int) -> None:
     """Let Hypothesis draw at most so many examples a test; 0 leaves it as it is."""
     if not most:
         return
@@ -118,11 +122,11 @@ def compiles(mutant: Mutant) -> bool:
     return True
 
 
-def run_tests(tree: Path, files: Iterable[str]) -> str:
+def run_tests(tree: Path, files: Iterable[str], wanted: Iterable[str] = ()) -> str:
     """`passed`, `failed`, or `out of time`, from a child of its own."""
     child = os.fork()
     if child == 0:
-        _test_in_child(tree, [*files])
+        _test_in_child(tree, [*files], frozenset(wanted))
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     with suppress(ProcessLookupError):
@@ -132,7 +136,7 @@ def run_tests(tree: Path, files: Iterable[str]) -> str:
     return "passed" if code in (0, 5) else "failed"
 
 
-def _test_in_child(tree: Path, files: list[str]) -> None:
+def _test_in_child(tree: Path, files: list[str], wanted: frozenset[str]) -> None:
     os.setpgid(0, 0)
     most = int(4 * float(os.environ["MUTANT_BUDGET"])) + 20
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))  # a mutant may loop for ever
@@ -144,13 +148,15 @@ def _test_in_child(tree: Path, files: list[str]) -> None:
     silent = os.open(os.environ.get("MUTANT_LOG", os.devnull), os.O_RDWR | os.O_CREAT | os.O_APPEND)
     for stream in (0, 1, 2):
         os.dup2(silent, stream)
-    _fewer_examples(int(os.environ.get("MUTANT_EXAMPLES", "0")))
+    fewer_examples(int(os.environ.get("MUTANT_EXAMPLES", "0")))
     import pytest
 
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
     # hypothesis is imported already, by the parent
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    code, order = 1, Quickest(Path(os.environ["MUTANT_TIMES"]), float(os.environ["MUTANT_BUDGET"]))
+    code = 1
+    budget = float(os.environ["MUTANT_BUDGET"])
+    order = Quickest(Path(os.environ["MUTANT_TIMES"]), budget, wanted)
     try:
         code = int(pytest.main([*options, *files], plugins=[order]))
     except BaseException:
@@ -161,7 +167,23 @@ def _test_in_child(tree: Path, files: list[str]) -> None:
         os._exit(code)
 
 
-def judged(tree: Path, mutant: Mutant, most: int) -> dict[str, Any]:
+def asked(mutant: Mutant, source: str, covered: Covered | None) -> Iterator[Stage]:
+    """Files of tests to run one stage after the other, and which of their tests; none means all."""
+    if covered is None:
+        for files in stages(ROOT, mutant.path):
+            yield files, []
+        return
+    wanted: dict[str, list[str]] = {}
+    for test in covered.of(mutant.path, mutant.line, source):
+        wanted.setdefault(test.split("::")[0], []).append(test)
+    files = [*wanted]
+    for start, end in ((0, 3), (3, 12), (12, len(files))):
+        chosen = files[start:end]
+        if chosen:
+            yield chosen, [test for file in chosen for test in wanted[file]]
+
+
+def judged(tree: Path, mutant: Mutant, most: int, covered: Covered | None) -> dict[str, Any]:
     """What became of a mutant: caught by which stage, or survived."""
     place, source = tree / mutant.path, (ROOT / mutant.path).read_text()
     record: dict[str, Any] = {**mutant._asdict(), "shown": mutant.shown(source)}
@@ -169,8 +191,8 @@ def judged(tree: Path, mutant: Mutant, most: int) -> dict[str, Any]:
     place.write_text(mutant.applied(source))
     try:
         record["verdict"] = "survived"
-        for number, files in enumerate(islice(stages(ROOT, mutant.path), most)):
-            outcome = run_tests(tree, files)
+        for number, (files, tests) in enumerate(islice(asked(mutant, source, covered), most)):
+            outcome = run_tests(tree, files, tests)
             if outcome != "passed":
                 record.update(verdict="caught", stage=number, outcome=outcome, tests=files)
                 break
@@ -239,6 +261,7 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=60.0, help="CPU seconds of tests in a stage"
     )
+    parser.add_argument("--covered", type=Path, help="a file made by covered.py")
     parser.add_argument("--check", action="store_true", help="run the tests without a mutant")
     parser.add_argument("--list", action="store_true", help="show the result, run nothing")
     options = parser.parse_args()
@@ -253,6 +276,7 @@ def main() -> None:
     warm_up()
     part, parts = map(int, options.part.split("/"))
     chosen = sampled(options.count, options.seed, options.only)[part - 1 :: parts]
+    covered = Covered(options.covered) if options.covered else None
     tree = copied()
     try:
         if options.check:
@@ -262,7 +286,7 @@ def main() -> None:
             shown = mutant.shown((ROOT / mutant.path).read_text())
             if shown in done and not (options.again and done[shown]["verdict"] == "survived"):
                 continue
-            record = done[shown] = judged(tree, mutant, options.stages)
+            record = done[shown] = judged(tree, mutant, options.stages, covered)
             with options.out.open("a") as file:
                 file.write(json.dumps(record) + "\n")
             print(f"{record['seconds']:6.1f} s {record['verdict']:8s} {shown}", flush=True)
