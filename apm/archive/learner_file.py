@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apm.archive.description import describe, posterior_class, restore
-from apm.archive.replay import check_replay, close
+from apm.archive.replay import check_replay, check_schema, close
 from apm.belief import Belief
 from apm.encoders import Encoder
 from apm.journal import Journal
@@ -19,7 +19,7 @@ from apm.pools.inputs import as_matrix, is_sparse
 from apm.posteriors.base import Posterior
 from apm.storage import fingerprint, read_arrays, write_arrays
 from channelcode._validation import Array, integer
-from channelcode.errors import ChannelCodeError, InvalidArgument
+from channelcode.errors import ChannelCodeError, InvalidArgument, NotConverged
 
 VERSION = 2
 KIND = "a learner's file"
@@ -153,6 +153,9 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """Make whatever goes wrong with the parts of a file an error that names it."""
     try:
         yield
+    except NotConverged as error:
+        rule = f"must be {KIND} (its posterior cannot be found again: {error})"
+        raise InvalidArgument("path", rule, str(path)) from error
     except (ChannelCodeError, OSError):
         raise
     except Exception as error:
@@ -194,6 +197,7 @@ def _beliefs(
         encoder, channel = given.encoder, given.channel
     likelihood = parts.pop("channel")
     posterior = kind.from_state(state, likelihood, **parts)
+    check_schema(state, posterior)
     if model is not None:
         _same_options(given.posterior.without_data().state(), posterior.without_data().state())
     start = posterior.restored(initial) if initial else posterior.without_data()
