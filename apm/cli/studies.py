@@ -60,8 +60,10 @@ def reproduce_command(
 
 
 def study_command(
-    name: Annotated[str, typer.Argument(help="The study to run: multiclass.")],
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results-multiclass"),
+    name: Annotated[str, typer.Argument(help="The study to run: multiclass or rule.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default: results-NAME.")
+    ] = None,
     seeds: Annotated[
         int | None, typer.Option(help="At most this many paired seeds a cell.")
     ] = None,
@@ -72,17 +74,19 @@ def study_command(
         bool, typer.Option("--extend", help="Add methods to trials that lack them.")
     ] = False,
 ) -> None:
-    """Run a study beyond the paper: K classes (`multiclass`)."""
-    from apm.studies import run_multiclass
+    """Run a study beyond the paper: K classes (`multiclass`), or the default rule (`rule`)."""
+    from apm.studies import run_multiclass, run_rule
     from channelcode.errors import InvalidArgument
 
-    with told(), _interruptible("apm study multiclass"):
-        if name != "multiclass":
-            raise InvalidArgument("study", "must be 'multiclass'", name)
-        page = run_multiclass(
-            out, workers=workers, dask=dask, seeds=seeds, progress=progress, extend=extend
+    with told(), _interruptible(f"apm study {name}"):
+        if name not in ("multiclass", "rule"):
+            raise InvalidArgument("study", "must be 'multiclass' or 'rule'", name)
+        folder = Path(f"results-{name}") if out is None else out
+        run = run_multiclass if name == "multiclass" else run_rule
+        made = run(
+            folder, workers=workers, dask=dask, seeds=seeds, progress=progress, extend=extend
         )
-        console().print(f"report: {page}")
+        console().print(f"report: {made}" if name == "multiclass" else f"tables: {made}")
 
 
 def datasets_command() -> None:

@@ -1,9 +1,10 @@
-"""Experiments with the library: the paper's, and the one for many classes.
+"""Experiments with the library: the paper's, the one for many classes, the one for the default.
 
 - `data`: data sets by nickname, with their counts checked;
 - `engine`: what every study needs: trials through `Learner`, a store, workers, statistics;
 - `report`: HTML pages and figures;
-- `paper`, `multiclass`: the two studies, each its protocol, its claims and its report.
+- `paper`, `multiclass`: two studies, each its protocol, its claims and its report;
+- `rule`: which selector should be the default, by a protocol fixed before the run.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from apm.studies.paper.methods import PAPER_METHODS as PAPER_METHODS
     from apm.studies.paper.reproduce import Reproduction as Reproduction
     from apm.studies.paper.reproduce import reproduce as reproduce
+    from apm.studies.rule import run_rule as run_rule
 else:
     attach(
         __name__,
@@ -37,5 +39,6 @@ else:
             "multiclass": "run_multiclass",
             "paper.methods": "ADDITIONS METHODS PAPER_METHODS",
             "paper.reproduce": "Reproduction reproduce",
+            "rule": "run_rule",
         },
     )

