@@ -13,6 +13,7 @@ Pools are capped at 1,000 rows. All methods of a trial share pool, test set and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,7 +101,11 @@ class RulePlan(Plan):
     first_seed: int
     trials: int
     labels: int | None = None  # fewer, for a test
-    chosen: tuple[str, ...] = ()  # some methods, for a test; none means all
+    methods: tuple[str, ...] = ()  # none stands for all
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            object.__setattr__(self, "methods", tuple(methods(self.condition.kind)))
 
     @property
     def name(self) -> str:
@@ -110,10 +115,8 @@ class RulePlan(Plan):
     def num_trials(self) -> int:
         return self.trials
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods by name, candidates first."""
-        return self.chosen or tuple(methods(self.condition.kind))
+    def with_methods(self, methods: Sequence[str]) -> RulePlan:
+        return replace(self, methods=tuple(methods))
 
     def settings(self) -> dict[str, Any]:
         known = methods(self.condition.kind)

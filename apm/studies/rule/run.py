@@ -32,8 +32,9 @@ def run_rule(
     """Run what is not finished yet, then write the tables; returns their folder.
 
     May be killed and called again at any time; the results are the same for any number of workers.
-    `extend` adds methods to finished trials that lack them. `seeds` caps the paired seeds of a condition, `names` chooses conditions, `labels` asks for
-    fewer labels: all three are for trials of the program, and the tables then are no confirmation.
+    `extend` adds methods to finished trials that lack them. `seeds` caps the paired seeds of a
+    condition, `names` chooses conditions, `labels` asks for fewer labels: these three are for
+    trials of the program, and the tables then are no confirmation.
     """
     if seeds is not None:
         integer("seeds", seeds, least=1)

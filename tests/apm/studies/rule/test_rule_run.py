@@ -29,3 +29,22 @@ def test_unknown_conditions_are_refused(tmp_path):
         run_rule(tmp_path, names=("iris-standardized-1",))
     with pytest.raises(InvalidArgument, match="names"):
         run_rule(tmp_path, stage=DEVELOP, names=("iris-standardised-1",))
+
+
+def test_a_method_added_later_gives_the_same_tables(tmp_path, monkeypatch):
+    from apm.studies.rule import run as module
+    from apm.studies.rule.protocol import RulePlan
+
+    options = {"workers": 1, "names": NAMES[1:], "labels": 3, "seeds": 2, "progress": False}
+    whole = run_rule(tmp_path / "whole", **options)
+
+    def fewer(condition, *rest):
+        plan = RulePlan(condition, *rest)
+        return plan.with_methods([name for name in plan.methods if name != "matched"])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "RulePlan", fewer)
+        patched.setattr(module, "write_tables", lambda *_: None)  # they need every candidate
+        run_rule(tmp_path / "later", **options)
+    later = run_rule(tmp_path / "later", extend=True, **options)
+    assert (whole / "areas.csv").read_text() == (later / "areas.csv").read_text()
