@@ -68,7 +68,8 @@ def exchange(path: Path, source: str, place: Place) -> bool:
         return False
     changed = False
     for function in gc.get_objects():
-        if not isinstance(function, FunctionType) or function.__code__.co_filename != str(path):
+        # not isinstance: proxies of other libraries do something when asked
+        if type(function) is not FunctionType or function.__code__.co_filename != str(path):
             continue
         held = function.__code__
         if (held.co_qualname, held.co_firstlineno) == place:
@@ -81,7 +82,7 @@ def exchange(path: Path, source: str, place: Place) -> bool:
 def empty_caches(packages: tuple[str, ...]) -> None:
     """Forget what functions of these packages remember."""
     for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper):
+        if type(each) is functools._lru_cache_wrapper:
             module: str = getattr(each, "__module__", "") or ""
             if module.split(".")[0] in packages:
                 each.cache_clear()
@@ -143,8 +144,8 @@ class Server:
         code = os.waitstatus_to_exitcode(status)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        if code == 3:
-            return "not tried", "no such function is alive"
+        if code in (3, 4):
+            return "not tried", said or "no such function is alive"
         if code == 0:
             return "survived", said
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -161,7 +162,7 @@ class Server:
         writer: int,
     ) -> None:
         os.setpgid(0, 0)
-        most = int(4 * seconds) + 30
+        most = int(2 * seconds) + 10
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         silent = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -181,6 +182,7 @@ class Server:
                     break
             code = 0 if self.failed is None else 1
         except BaseException as error:
+            code = 4
             os.write(writer, f"{type(error).__name__}: {error}".encode()[:200])
         finally:
             sys.stdout.flush()

@@ -86,3 +86,23 @@ def test_what_is_not_a_proposal():
             certify(problem, Proposal("wrong", potential=np.zeros(2), plan=plan))  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="proposal must be"):
         certify(problem, None)  # type: ignore[arg-type]
+    rows, columns, masses = good
+    for plan in (
+        (rows, columns[:1], masses),
+        (rows[:0], columns[:0], masses[:0]),
+        (rows[None], columns[None], masses[None]),
+    ):
+        with pytest.raises(InvalidArgument, match="as many rows as columns and masses"):
+            certify(problem, Proposal("wrong", potential=np.zeros(2), plan=plan))
+
+
+def test_the_closed_form_of_a_simplex_is_for_its_own_potential_only():
+    """The judge vouches for the potential it was given, not for a better one that it knows."""
+    angles = 2 * np.pi * np.arange(3) / 3
+    triangle = DiscreteMeasure.uniform(np.column_stack([np.cos(angles), np.sin(angles)]))
+    problem = Problem(Gaussian([0, 0], np.eye(2)), triangle)
+    best = certify(problem, Proposal("constant", potential=np.zeros(3)))
+    assert best.upper - best.lower <= 1e-9
+    wrong = certify(problem, Proposal("a guess", potential=np.array([0.0, 1.0, -1.0])))
+    assert wrong.lower < best.lower - 0.1
+    assert wrong.upper >= best.lower

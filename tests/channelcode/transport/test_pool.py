@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from channelcode.errors import InvalidArgument
 from channelcode.measures import (
     DiscreteMeasure,
     Empirical,
@@ -95,3 +96,10 @@ def test_line_as_a_pool_of_another_kind():
     scaled = ScaledPool([[0.5], [1.0]], [1.0, 2.0], [[2.0]])
     scalar = ScalarPool([0.5, 1.0], [2.0, 4.0])
     np.testing.assert_allclose(w2_squared(scaled, nu), w2_squared(scalar, nu), rtol=1e-14)
+
+
+@pytest.mark.parametrize("far", [1e200, -1e200])
+def test_means_whose_squares_overflow_are_refused_on_both_sides(far):
+    for pool in (ScalarPool([0.0, far], [1.0, 1.0]), EmpiricalPool([[0.0, far], [1.0, 2.0]])):
+        with pytest.raises(InvalidArgument, match="squared distances that are finite"):
+            w2_squared(pool, DiscreteMeasure.symmetric(1.0))

@@ -40,3 +40,11 @@ def test_rank(rng, m, dim, rank):
         DiscreteMeasure.uniform(rng.standard_normal((m, dim)) + 100.0), to_gaussian=True
     )
     assert reduced.rank == rank
+
+
+def test_the_heaviest_atom_is_never_a_light_one():
+    """Beside a mass of 1e-30 at distance one a Gaussian sees a single atom."""
+    reduced = reduce_target(DiscreteMeasure([[0.0], [1.0]], [1.0, 1e-30]), to_gaussian=True)
+    assert reduced.weights.tolist() == [1.0]
+    assert reduced.groups.tolist() == [0, -1]
+    assert 0 < reduced.lost < 1e-12

@@ -16,6 +16,7 @@ from apm import (
     Thresholds,
     VariationalLogistic,
 )
+from apm.selectors.rules.bisection import positive_chance
 from channelcode import EmpiricalPool, Gaussian, Logistic, Power, capacity, mutual_information
 from channelcode.feedback import Horstein, SchalkwijkKailath
 from channelcode.transport import w2_squared
@@ -158,3 +159,8 @@ def test_it_learns_a_threshold():
 def test_nothing_known():
     flat = Belief(VariationalLogistic(1.0))
     assert Bisection().scores(flat, [[0.0], [2.0]]).tolist() == [0.0, 0.0]
+
+
+def test_the_chance_of_a_positive_input_counts_the_mass_above_zero():
+    pool = EmpiricalPool([[0.5, -0.5, 0.0], [0.2, 0.3, 1e-3], [-4.0, -1.0, 2.0]], [3.0, 1.0, 1.0])
+    np.testing.assert_allclose(positive_chance(pool), [0.6, 1.0, 0.2])
