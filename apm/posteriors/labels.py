@@ -34,10 +34,16 @@ def as_label(value: Any, argument: str = "label") -> Any:
         return str(value)
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, int) and abs(value) >= 1 << 63:
+        raise InvalidArgument(argument, f"{RULE}; whole numbers below 2^63", value)
     if isinstance(value, numbers.Real):
         plain: Any = value
-        if np.isfinite(float(plain)) and abs(plain) < 1 << 63:
-            return plain if isinstance(plain, bool | int | float) else float(plain)
+        try:
+            size = float(plain)
+        except OverflowError:  # a fraction of whole numbers without end
+            raise InvalidArgument(argument, RULE, value) from None
+        if np.isfinite(size):
+            return plain if isinstance(plain, bool | int | float) else size
     raise InvalidArgument(argument, RULE, value)
 
 

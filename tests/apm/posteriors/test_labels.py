@@ -156,3 +156,12 @@ def test_column_of_labels_and_object_text() -> None:
     for column in (np.array([["a"], ["b"]]), [["a"], ["b"]]):
         assert as_labels(column).tolist() == ["a", "b"]
     assert as_labels(np.array(["a", "b"], dtype=object)).dtype.kind == "U"
+
+
+def test_numbers_of_any_size_are_labels_and_numbers_without_one_are_not() -> None:
+    for value in (1e300, -1e19, 2**63 - 1, Fraction(1, 3)):
+        assert as_label(value) == float(value) or as_label(value) == value
+    for value in (10**400, -(2**63), Fraction(10**400), float("nan")):
+        with pytest.raises(InvalidArgument, match="all finite numbers or all text"):
+            as_label(value)
+    assert as_labels([1e200, 2.0]).tolist() == as_labels(np.array([1e200, 2.0])).tolist()

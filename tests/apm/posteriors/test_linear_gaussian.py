@@ -279,3 +279,17 @@ def test_the_channel_is_the_one_of_the_noise():
     assert LinearGaussian(0.25).channel == AdditiveGaussian(0.25)
     power = PoolMaxPower().power(Belief(LinearGaussian(0.25, 4.0)), [[2.0], [1.0]])
     assert power == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("feature", "label"), [(1e60, 1.0), (1.0, 1e60), (1.0, -1e60)])
+def test_labels_and_features_whose_squares_overflow_beside_the_noise_are_refused(feature, label):
+    with pytest.raises(InvalidArgument, match="noise must be at least"):
+        LinearGaussian(1e-100, 1.0).fit([[feature]], [label])
+
+
+def test_labels_of_any_size_are_learnt_in_a_list_as_in_an_array():
+    listed, given = (
+        LinearGaussian(1e30, 1e-60).fit([[1.0]], y) for y in ([3e30], np.array([3e30]))
+    )
+    assert listed.mean.tolist() == given.mean.tolist()
+    assert listed.mean[0] == pytest.approx(1.5e30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,13 @@ def test_of_a_singular_matrix() -> None:
     found = FeatureCovariance.of(np.array([[1.0, 1.0], [1.0, 1.0]]))
     np.testing.assert_allclose(found.dense(), 1.0, atol=1e-15)
     assert FeatureCovariance.of(found) is found
+
+
+def test_a_copy_on_disk_holds_no_pool(rng: np.random.Generator) -> None:
+    covariance = FeatureCovariance.prior(np.ones(40))
+    before = len(pickle.dumps(covariance))
+    pool = sparse.csr_array(rng.normal(size=(300, 40)))
+    covariance.quadratic(pool)
+    assert len(pickle.dumps(covariance)) == before
+    again = pickle.loads(pickle.dumps(covariance))
+    np.testing.assert_allclose(again.quadratic(pool), covariance.quadratic(pool))

@@ -137,3 +137,13 @@ def test_large_pools_are_read_in_pieces(monkeypatch):
     np.testing.assert_allclose(belief.information_gain(X), whole, atol=1e-14)
     np.testing.assert_allclose(InformationGain(about=0).scores(belief, X), about, atol=1e-14)
     assert not belief.posterior._kept  # type: ignore[attr-defined]
+
+
+def test_rows_are_found_by_all_their_columns():
+    pool = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+    table = tables.LabelTable(Logistic(), np.zeros((3, 4)), pool)
+    assert table.rows_of(pool[[1, 2, 0]]) == [1, 2, 0]
+    assert table.rows_of(np.array([[1.0, 2.0]])) is None
+    line = tables.LabelTable(Logistic(), np.zeros((3, 4)), np.array([[3.0], [1.0], [2.0]]))
+    assert line.rows_of(np.array([[2.0], [3.0]])) == [2, 0]
+    assert line.rows_of(np.array([[0.0]])) is None

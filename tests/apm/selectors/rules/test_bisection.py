@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from apm import (
     APM,
@@ -17,7 +19,15 @@ from apm import (
     VariationalLogistic,
 )
 from apm.selectors.rules.bisection import positive_chance
-from channelcode import EmpiricalPool, Gaussian, Logistic, Power, capacity, mutual_information
+from channelcode import (
+    DiscreteMeasure,
+    EmpiricalPool,
+    Gaussian,
+    Logistic,
+    Power,
+    capacity,
+    mutual_information,
+)
 from channelcode.feedback import Horstein, SchalkwijkKailath
 from channelcode.transport import w2_squared
 
@@ -164,3 +174,5 @@ def test_nothing_known():
 def test_the_chance_of_a_positive_input_counts_the_mass_above_zero():
     pool = EmpiricalPool([[0.5, -0.5, 0.0], [0.2, 0.3, 1e-3], [-4.0, -1.0, 2.0]], [3.0, 1.0, 1.0])
     np.testing.assert_allclose(positive_chance(pool), [0.6, 1.0, 0.2])
+    laws: Any = [DiscreteMeasure([-1.0, 2.0, 3.0], [0.25, 0.5, 0.25]), Gaussian(1.0, 4.0)]
+    np.testing.assert_allclose(positive_chance(laws), [0.75, ndtr(0.5)])
