@@ -8,9 +8,13 @@
 1
 """
 
+import logging
 from typing import TYPE_CHECKING
 
+from channelcode import __version__ as __version__
 from channelcode._lazy import attach
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody listens
 
 if TYPE_CHECKING:
     from apm.belief import Belief as Belief

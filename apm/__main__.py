@@ -1,5 +1,22 @@
-"""`python -m apm` is the command `apm`."""
+"""`python -m apm` is the command `apm`, also installed as `channelcode`."""
 
-from apm.cli import main
+from __future__ import annotations
 
-main()
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it in one line, also while it is still being loaded."""
+    try:
+        from apm.cli import main as command
+
+        command()
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        sys.stderr.flush()
+        os._exit(130)  # what is half loaded is not taken down in order
+
+
+if __name__ == "__main__":
+    main()

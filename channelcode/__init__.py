@@ -8,11 +8,13 @@ predicted input laws to the capacity-achieving one. `apm` builds active learning
 0.472934659
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from channelcode._lazy import attach
 
 __version__ = "0.2.0"
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody listens
 
 if TYPE_CHECKING:
     from channelcode.capacity import BlahutArimoto as BlahutArimoto

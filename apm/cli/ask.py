@@ -18,7 +18,9 @@ from apm.cli.pool import (
     Out,
     Pool,
     Seed,
+    SelectorName,
     TextNames,
+    To,
     emit,
     files,
     opened,
@@ -28,8 +30,6 @@ from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from apm.label import Answer, RowNames
-
-To = Annotated[str, typer.Option(help="csv, jsonl, label-studio, doccano or prodigy.")]
 
 
 def ask_command(
@@ -43,6 +43,7 @@ def ask_command(
     to: To = "csv",
     out: Out = None,
     classes: ClassNames = None,
+    selector: SelectorName = None,
     seed: Seed = 0,
     encoding: Encoding = None,
 ) -> None:
@@ -58,7 +59,7 @@ def ask_command(
             raise InvalidArgument("to", f"must be one of {', '.join(FORMATS)}", to)
         held = opened(
             pool, labels, features=features, text=text, image=image, identity=identity,
-            classes=classes, seed=seed, encoding=encoding,
+            classes=classes, seed=seed, encoding=encoding, selector=selector,
         )  # fmt: skip
         answers = held.file.read()
         found = held.session.ask(answers, number)

@@ -11,6 +11,7 @@ import typer
 
 from apm.cli.channel import CHANNELS, parse_channel
 from apm.cli.console import console, picture_path, saved, told
+from apm.cli.extensions import CHANNELS_GROUP, completions
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument, NotConverged
 
@@ -20,7 +21,12 @@ NAMES = ", ".join(form for form, _ in CHANNELS.values())
 
 
 def capacity_command(
-    channel: Annotated[str, typer.Option(help=f"{NAMES}, or a JSON file.")] = "logistic",
+    channel: Annotated[
+        str,
+        typer.Option(
+            help=f"{NAMES}, or a JSON file.", autocompletion=completions(CHANNELS, CHANNELS_GROUP)
+        ),
+    ] = "logistic",
     power: Annotated[float | None, typer.Option(help="Mean power budget, E|l|^2 <= POWER.")] = None,
     peak: Annotated[float | None, typer.Option(help="Amplitude limit, |l| <= PEAK.")] = None,
     tol: Annotated[float, typer.Option(help="Certified gap to reach, in bits.")] = 1e-9,

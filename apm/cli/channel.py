@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import channelcode
+from apm.cli.extensions import CHANNELS_GROUP, extension_channel, offered
 from channelcode import Channel, DiscreteChannel
 from channelcode.errors import InvalidArgument
 
@@ -75,6 +76,8 @@ CHANNELS: dict[str, tuple[str, Callable[[Numbers], Channel]]] = {
 def parse_channel(text: str) -> Channel:
     """The channel that `text` names: a name with numbers, or a JSON file with a matrix.
 
+    Other packages may offer names (`apm.cli.extensions`).
+
     The file holds a list of rows, or an object with `matrix` and optionally `inputs`.
 
     >>> parse_channel("ordinal:-1,1")
@@ -83,7 +86,7 @@ def parse_channel(text: str) -> Channel:
     if text.endswith(".json") or Path(text).is_file():
         return _from_file(Path(text))
     name, _, tail = text.partition(":")
-    if name not in CHANNELS:
+    if name not in CHANNELS and name not in offered(CHANNELS_GROUP):
         close = difflib.get_close_matches(name, CHANNELS, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         known = ", ".join(form for form, _ in CHANNELS.values())
@@ -91,9 +94,11 @@ def parse_channel(text: str) -> Channel:
     try:
         numbers = [float(part) for part in tail.split(",")] if tail else []
     except ValueError:
-        rule = f"must list numbers after the colon: {CHANNELS[name][0]}"
+        form = CHANNELS[name][0] if name in CHANNELS else f"{name}:number,..."
+        rule = f"must list numbers after the colon: {form}"
         raise InvalidArgument("channel", rule, text) from None
-    return CHANNELS[name][1](numbers)
+    other = None if name in CHANNELS else extension_channel(name, numbers)
+    return CHANNELS[name][1](numbers) if other is None else other
 
 
 def _from_file(path: Path) -> DiscreteChannel:

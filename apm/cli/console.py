@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -28,7 +29,10 @@ PICTURES = ("png", "svg", "pdf")
 def _console() -> Any:
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
+    # NO_COLOR means no escapes at all, not only no colours
+    plain = bool(os.environ.get("NO_COLOR"))
+    colours: Any = None if plain else "auto"
+    return Console(highlight=False, soft_wrap=True, color_system=colours)
 
 
 def console() -> Any:
@@ -43,10 +47,12 @@ def told() -> Iterator[None]:
     Output is flushed before the command counts as done: a full disk or a closed pipe is noticed.
     """
     try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
+        with warnings.catch_warnings():
+            warnings.showwarning = _remark
+            try:
+                yield
+            finally:
+                sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough, as in `apm datasets | head -1`
         _silence()
         raise typer.Exit(FAILED) from None
@@ -99,6 +105,11 @@ def writable_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with named(folder), tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def _remark(message: Any, *_: object, **__: object) -> None:
+    """A warning of the library, in one line."""
+    typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
 
 
 def _complain(error: object) -> None:

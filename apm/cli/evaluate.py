@@ -19,6 +19,7 @@ from apm.cli.pool import (
     Pool,
     Seed,
     TextNames,
+    To,
     emit,
     opened,
 )
@@ -69,7 +70,7 @@ def evaluate_command(
 def export_command(
     pool: Pool,
     labels: Labels,
-    to: Annotated[str, typer.Option(help="csv, jsonl, label-studio, doccano or prodigy.")] = "csv",
+    to: To = "csv",
     out: Out = None,
     features: FeatureNames = None,
     text: TextNames = None,

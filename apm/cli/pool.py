@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from apm.cli.extensions import SELECTORS, SELECTORS_GROUP, completions, named_selector
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -34,6 +35,21 @@ IdName = Annotated[
 ClassNames = Annotated[
     list[str] | None,
     typer.Option("--classes", help="The classes, a,b,c. Default: those in the label file."),
+]
+SelectorName = Annotated[
+    str | None,
+    typer.Option(
+        "--selector",
+        help="The rule that chooses. Default: the one that our studies rank best.",
+        autocompletion=completions(SELECTORS, SELECTORS_GROUP),
+    ),
+]
+To = Annotated[
+    str,
+    typer.Option(
+        help="csv, jsonl, label-studio, doccano or prodigy.",
+        autocompletion=completions(("csv", "jsonl", "label-studio", "doccano", "prodigy")),
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the targets that are drawn from the pool.")]
 Encoding = Annotated[
@@ -65,6 +81,7 @@ def opened(
     seed: int = 0,
     encoding: str | None = None,
     aside: str | None = None,
+    selector: str | None = None,
 ) -> Opened:
     """Read the pool, type its columns, and open the label file; remarks go to standard error.
 
@@ -82,7 +99,8 @@ def opened(
         table, columns=_listed(features, table.names), text=texts, leave_out=left_out
     )
     remark(found.notes)
-    session = Session(found.matrix, classes=_listed(classes) or (), seed=seed)
+    rule = None if selector is None else named_selector(selector)
+    session = Session(found.matrix, classes=_listed(classes) or (), selector=rule, seed=seed)
     return Opened(table, rows, file, session, texts[0] if texts else None, image)
 
 

@@ -8,6 +8,7 @@ A line with neither label nor answer says nothing. `open` takes an answer back.
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Iterable
@@ -26,6 +27,7 @@ from apm.tables.delimited import rows_of, separator_of
 from apm.tables.problems import shown
 from channelcode.errors import ChannelCodeError, InvalidArgument
 
+log = logging.getLogger(__name__)
 LABELLED, SKIPPED, UNSURE, OPEN = "label", "skip", "unsure", "open"
 PATIENCE = 5.0  # seconds that we wait for another process
 WORDS = (LABELLED, SKIPPED, UNSURE, OPEN)
@@ -193,6 +195,7 @@ class LabelFile:
         answers = dict(content.answers)
         for row, answer in new:
             _take(answers, row, answer)
+        log.info("%s: %d answers written", self.path, len(new))
         after = content._replace(answers=answers, end=content.end + len(lines), ended=True)
         self._known = _signature(file), after
 
@@ -201,6 +204,7 @@ class LabelFile:
         while os.path.lexists(side := self.path.with_name(f"{self.path.name}.tail-{number}")):
             number += 1
         write_whole(side, content.tail)
+        log.warning("the last line of %s was cut short and is now in %s", self.path, side)
         file.truncate(content.end)
         os.fsync(file.fileno())
         self.moved_aside.append(side)

@@ -13,6 +13,7 @@ from apm.belief import Belief
 from apm.label.book import LABELLED, SKIPPED, UNSURE, Answer
 from apm.label.escaping import as_label
 from apm.learner import Learner
+from apm.selectors import Selector
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
 
@@ -26,7 +27,8 @@ class Session:
 
     Whoever has the same pool and the same answers is asked the same row: the order in which the
     answers came does not matter, nor does what was asked before. Labels are text. `classes` are
-    those named beforehand; more may come with the answers.
+    those named beforehand; more may come with the answers. `selector` is the rule, by default the
+    one that a `Learner` would use.
 
     >>> X = np.array([[0.5, 1.0], [-1.0, 0.2], [0.3, -2.0], [1.0, 1.0]])
     >>> session = Session(X)
@@ -35,8 +37,16 @@ class Session:
     ([1], [1])
     """
 
-    def __init__(self, features: Any, *, classes: Sequence[str] = (), seed: int = 0) -> None:
+    def __init__(
+        self,
+        features: Any,
+        *,
+        classes: Sequence[str] = (),
+        selector: Selector | None = None,
+        seed: int = 0,
+    ) -> None:
         self.features = features
+        self.selector = selector
         self.classes = tuple(_label(name) for name in dict.fromkeys(classes))
         self.seed = integer("seed", seed, least=0)
         self._fresh: dict[tuple[str, ...], Learner] = {}
@@ -106,7 +116,9 @@ class Session:
             posterior = default_posterior(max(2, len(classes)), named)
             while len(self._fresh) > 2:
                 self._fresh.pop(next(iter(self._fresh)))
-            self._fresh[classes] = Learner(self.features, Belief(posterior), seed=self.seed)
+            self._fresh[classes] = Learner(
+                self.features, Belief(posterior), self.selector, seed=self.seed
+            )
         return self._fresh[classes]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections import Counter
+from pathlib import Path
 
 from apm.storage.whole import file_path, named
 from apm.tables.arrays import read_npy, read_parquet
@@ -11,6 +14,7 @@ from apm.tables.records import read_records
 from apm.tables.table import Table
 from channelcode.errors import InvalidArgument
 
+log = logging.getLogger(__name__)
 ENDINGS = ".csv, .tsv, .txt, .jsonl, .ndjson, .npy, .parquet"
 
 
@@ -33,6 +37,14 @@ def read_table(path: str | os.PathLike[str], *, encoding: str | None = None) -> 
         if not os.path.isfile(place):
             os.stat(place)  # what is not there has an error of its own
             raise InvalidArgument("pool", "must be a file", str(place))
+    table = _read(place, encoding)
+    kinds = Counter(column.kind for column in table.columns if table.matrix is None)
+    told = dict(kinds) or {"number": len(table.columns)}
+    log.info("%s: %d rows; columns by kind: %s", place, len(table), told)
+    return table
+
+
+def _read(place: Path, encoding: str | None) -> Table:
     ending = place.suffix.lower()
     if ending in (".csv", ".txt"):
         return read_delimited(place, encoding=encoding)

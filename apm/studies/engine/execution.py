@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -52,7 +55,8 @@ def results_of(
         options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
         from concurrent.futures.process import BrokenProcessPool  # 30 ms: not for every import
 
-        finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
+        with _deaf_children():
+            finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
         try:
             yield from finished
         except BrokenProcessPool as error:
@@ -60,6 +64,24 @@ def results_of(
                 "a worker process was ended from outside, often because memory ran out. What is "
                 "finished is kept: run the same command again, with fewer workers if it recurs."
             ) from error
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that start here not hear Ctrl-C, which is this one's to answer.
+
+    A terminal sends it to all of them, and a worker that is still loading would print a traceback.
+    What is ignored stays so in a new process. For the tens of milliseconds that the start takes,
+    this process does not hear it either.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # handlers are the main thread's to set
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def on_dask(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Any]:

@@ -1,0 +1,69 @@
+"""`apm label`: a local page to label on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from apm.cli.console import told
+from apm.cli.pool import (
+    ClassNames,
+    Encoding,
+    FeatureNames,
+    IdName,
+    ImageName,
+    Labels,
+    Pool,
+    Seed,
+    SelectorName,
+    TextNames,
+    opened,
+)
+
+
+def label_command(
+    pool: Pool,
+    labels: Labels,
+    image: ImageName = None,
+    text: TextNames = None,
+    features: FeatureNames = None,
+    identity: IdName = None,
+    classes: ClassNames = None,
+    selector: SelectorName = None,
+    port: Annotated[int, typer.Option(help="Port on this machine. Default: a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    seed: Seed = 0,
+    encoding: Encoding = None,
+) -> None:
+    """Label on a page in your browser: one key for each class, skip, don't know, undo.
+
+    The page is for this machine only, and needs no network. Every answer is in the label file
+    before the next item is shown; stop with Ctrl-C and go on later.
+    """
+    from apm.label.page import Desk, serve
+    from channelcode.errors import InvalidArgument
+
+    with told():
+        if not 0 <= port < 1 << 16:
+            raise InvalidArgument("port", "must be a number below 65536", port)
+        held = opened(
+            pool, labels, features=features, text=text, image=image, identity=identity,
+            classes=classes, seed=seed, encoding=encoding, selector=selector,
+        )  # fmt: skip
+        desk = Desk(held.file, held.session, text=held.text, image=held.image)
+        try:
+            with serve(desk, port=port) as server:
+                try:
+                    typer.echo(f"label at {server.url}")
+                    typer.echo("stop with Ctrl-C")
+                    if browser:
+                        import webbrowser
+
+                        webbrowser.open(server.url)
+                    server.serve_forever(poll_interval=0.1)
+                except KeyboardInterrupt:
+                    count = sum(1 for answer in held.file.read().values() if answer.label)
+                    typer.echo(f"stopped: {count} rows have a label in {labels}")
+        finally:
+            desk.close()
