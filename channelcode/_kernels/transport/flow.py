@@ -9,238 +9,271 @@ import numpy as np
 from channelcode._kernels.jit import kernel
 
 ROUNDING = 2e-15  # of a mass or a weight: parts of it below are the rounding of sums
+POINT, CELL, NEXT, LAST = 0, 1, 2, 3  # rows of `links`; cell -1: an entry not in use
 
 
 @kernel
-def settle_pool(
-    scores: np.ndarray,
-    mass: np.ndarray,
+def cheapest_moves(
+    prices: np.ndarray,
+    j: int,
+    links: np.ndarray,
+    head: np.ndarray,
+    least: np.ndarray,
+    entry: np.ndarray,
+) -> None:
+    """The least price `(m,)` of a move from cell j to each cell, and the entry that moves."""
+    m = least.shape[0]
+    for k in range(m):
+        least[k] = math.inf
+        entry[k] = -1
+    e = head[j]
+    while e >= 0:
+        price = prices[links[POINT, e]]
+        here = price[j]
+        for k in range(m):
+            entry[k] = e if here - price[k] < least[k] else entry[k]
+            least[k] = min(least[k], here - price[k])
+        e = links[NEXT, e]
+    least[j] = math.inf
+
+
+@kernel
+def shortest_paths(
+    least: np.ndarray,
+    v: np.ndarray,
+    sinks: int,
+    excess: np.ndarray,
+    enough: np.ndarray,
+    distance: np.ndarray,
+    parent: np.ndarray,
+    order: np.ndarray,
+    rows: np.ndarray,
+) -> int:
+    """Dijkstra between the cells, from those at distance zero until all `sinks` are reached.
+
+    `least (m, m)` has the prices, `v` makes them non-negative but for rounding. Lowers v by the
+    distances, so that the paths cost nothing then; the cells reached go to `order`, their number is
+    returned. A sink lacks more than `enough (m,)`.
+    """
+    m = v.shape[0]
+    key, level = rows[0], rows[1]
+    for j in range(m):
+        key[j] = distance[j]
+        level[j] = v[j]
+        parent[j] = -1
+    count = 0
+    far = 0.0
+    while sinks > 0:
+        # Four minima at once: none waits for another.
+        first, second, third, fourth = math.inf, math.inf, math.inf, math.inf
+        for k in range(0, m - 3, 4):
+            first = min(first, key[k])
+            second = min(second, key[k + 1])
+            third = min(third, key[k + 2])
+            fourth = min(fourth, key[k + 3])
+        for k in range(m - m % 4, m):
+            first = min(first, key[k])
+        nearest = min(first, second, third, fourth)
+        if nearest == math.inf:
+            break
+        far = nearest
+        j = 0
+        while key[j] != far:
+            j += 1
+        distance[j] = far
+        order[count] = j
+        count += 1
+        key[j] = math.inf
+        level[j] = math.inf  # done: no path to it is better
+        sinks -= 1 if excess[j] < -enough[j] else 0
+        base = far - v[j]
+        row = least[j]
+        for k in range(m):
+            longer = max(row[k] + (level[k] + base), far)
+            parent[k] = j if longer < key[k] else parent[k]
+            key[k] = min(longer, key[k])
+    for j in range(m):
+        v[j] -= distance[j] if level[j] == math.inf else far
+    return count
+
+
+@kernel
+def settle(
+    prices: np.ndarray,
     weights: np.ndarray,
     later: np.ndarray,
-    margin: float,
-    v: np.ndarray,
+    total: int,
     filled: np.ndarray,
-    near: np.ndarray,
-    near_cell: np.ndarray,
-    excess_gap: np.ndarray,
-    entries: np.ndarray,
-    amount: np.ndarray,
-) -> None:
+    v: np.ndarray,
+    links: np.ndarray,
+    part: np.ndarray,
+    squares: np.ndarray,
+    entry: np.ndarray,
+) -> int:
     """Move mass along shortest paths between cells until no cell has an excess or a lack.
 
-    The assignment must be optimal for its own masses (each point in its best cell for `v`).
-    Shortest paths keep it optimal, so the end is the exact plan, unless moves, room or paths run
-    out (`judge_samples` will tell). Of the points that `approach_pool` left in `near`, those with
-    an `excess_gap` of at most `margin` may move.
+    The points `(q, m)` may move; entry e < q of `links (4, room)` and `part (room,)` is a point,
+    its cell and its mass. The assignment must be optimal for its own masses, `filled (m,)` with the
+    points that stay (each point in its best cell for `v`). Shortest paths keep it optimal, so the
+    end is the exact plan, unless moves or room run out (`judge` will tell). Returns how many
+    entries there are.
 
-    Equal masses go first in whole points, to the weights rounded to whole points, so that only the
-    last moves split a point: `later (m,)` is that rounding, NaN for unequal masses. The points that
-    may have moved are left in the rows `1..` of `entries (n, r, 2)` (point and cell; their number
-    in the first row) and in `amount (n, r)`.
+    Equal masses, one of `total` each, go first in whole points, to the weights rounded to whole
+    points, so that only the last moves split a point: `later (m,)` is that rounding, NaN for
+    unequal masses. A search serves all cells that lack mass, as far as their paths do not share
+    points. `squares (1, m, m)` and `entry (m + 6, m)` are room.
     """
-    candidates, m, n = scores.shape
-    room = amount.shape[1]
+    size, m = prices.shape
+    room = part.shape[0]
+    least = squares[0]
+    parent, order, head, stale = entry[m], entry[m + 1], entry[m + 2], entry[m + 3]
+    mover, place = entry[m + 4], entry[m + 5]
+    rows = np.empty((5, m))
+    excess, distance, enough = rows[0], rows[1], rows[2]
     even = later[0] == later[0]
-    prices = np.empty((room, m))
-    squares = np.empty((m, m))
-    entry = np.empty((m + 2, m), dtype=np.int64)
-    parent = entry[m]
-    done = entry[m + 1]
-    rows = np.empty((3, m))
-    excess = rows[0]
-    distance = rows[1]
-    least_mass = rows[2]
     heaviest = 0
     for j in range(m):
-        least_mass[j] = ROUNDING * weights[j]
+        head[j] = -1
+        stale[j] = 1
+        excess[j] = filled[j] - weights[j]
+        enough[j] = ROUNDING * weights[j]
+        if even:
+            # Counted in points, exactly, so that no rounding is moved about.
+            excess[j] = math.floor((excess[j] - later[j]) * total + 0.5)
+            enough[j] = 0.5
         if weights[j] > weights[heaviest]:
             heaviest = j
-    for c in range(candidates):
+    for e in range(size):
+        add_entry(links, head, e, links[CELL, e])
+    whole_points = even
+    unused = -1  # chains of entries that were merged away: of this search, and of earlier ones
+    spent = -1
+    for _ in range(64 * (total + m)):
+        sinks = 0
+        surplus = False
         for j in range(m):
-            excess[j] = filled[c, j] - weights[j]
-            if even:
-                # Whole numbers of points, exactly, so that no rounding is moved about.
-                excess[j] = round((excess[j] - later[j]) * n) / n
-            for k in range(m):
-                squares[j, k] = math.inf
-                entry[j, k] = -1
-        size = 1
-        items = entries[c]
-        parts = amount[c]
-        for e in range(near[c, 0]):
-            i = near[c, 1 + e]
-            j = near_cell[c, e]
-            here = scores[c, j, i]
-            if excess_gap[c, e] > margin:
-                continue
-            items[size, 0] = i
-            items[size, 1] = j
-            parts[size] = mass[i]
-            for k in range(m):
-                prices[size, k] = scores[c, k, i]
-                if here - scores[c, k, i] < squares[j, k] and k != j:
-                    squares[j, k] = here - scores[c, k, i]
-                    entry[j, k] = size
-            size += 1
-        whole_points = even
-        for _ in range(64 * (n + m)):
-            lack = False
-            surplus = False
-            for j in range(m):
-                parent[j] = -1
-                done[j] = 0
-                distance[j] = math.inf
-                # Half a point, while only whole ones move.
-                enough = 0.5 / n if whole_points else least_mass[j]
-                if excess[j] > enough:
-                    distance[j] = 0.0
-                    surplus = True
-                lack = lack or excess[j] < -enough
-            spare = excess[heaviest] + least_mass[heaviest]
-            if lack and not surplus and not whole_points and spare > 0.0:
-                # What a light cell lacks is the rounding of a heavy one.
-                distance[heaviest] = 0.0
+            distance[j] = math.inf
+            if excess[j] > enough[j]:
+                distance[j] = 0.0
                 surplus = True
-            if not lack or not surplus:
-                if not whole_points:
-                    break
-                whole_points = False
-                for j in range(m):
-                    # Whole points have all been moved: what else is left is rounding.
-                    excess[j] = later[j] if abs(excess[j]) < 0.5 / n else excess[j] + later[j]
-                continue
-            # Dijkstra over the cells.
-            sink = -1
-            far = 0.0
-            for _ in range(m):
-                j = -1
-                far = math.inf
-                for k in range(m):
-                    if done[k] == 0 and distance[k] < far:
-                        far = distance[k]
-                        j = k
-                if j < 0:
-                    break
-                if excess[j] < -(0.5 / n if whole_points else least_mass[j]):
-                    sink = j
-                    break
-                done[j] = 1
-                for k in range(m):
-                    if done[k] == 0 and entry[j, k] >= 0:
-                        longer = far + max(squares[j, k] + v[c, k] - v[c, j], 0.0)
-                        if longer < distance[k]:
-                            distance[k] = longer
-                            parent[k] = j
-            if sink < 0 or size + m > room:
+            sinks += 1 if excess[j] < -enough[j] else 0
+        spare = excess[heaviest] + enough[heaviest]
+        if sinks > 0 and not surplus and not whole_points and spare > 0.0:
+            # What a light cell lacks is the rounding of a heavy one.
+            distance[heaviest] = 0.0
+            surplus = True
+        if sinks == 0 or not surplus:
+            if not whole_points:
                 break
-            moved = -excess[sink]
-            k = sink
-            while parent[k] >= 0:
-                moved = min(moved, parts[entry[parent[k], k]])
-                k = parent[k]
-            moved = min(moved, excess[k] if excess[k] > least_mass[k] else spare)
-            excess[k] -= moved
-            excess[sink] += moved
+            whole_points = False
             for j in range(m):
-                v[c, j] -= distance[j] if done[j] == 1 else far
+                excess[j] = excess[j] / total + later[j]
+                enough[j] = ROUNDING * weights[j]
+            continue
+        if unused < 0:
+            unused, spent = spent, -1
+        for j in range(m):
+            if stale[j] == 1:
+                cheapest_moves(prices, j, links, head, least[j], entry[j])
+                stale[j] = 0
+        reached = shortest_paths(least, v, sinks, excess, enough, distance, parent, order, rows[3:])
+        progress = False
+        for c in range(reached):
+            sink = order[c]
+            moved = -excess[sink]
+            if moved <= enough[sink]:
+                continue
             k = sink
+            steps = 0
             while parent[k] >= 0:
                 j = parent[k]
                 e = entry[j, k]
-                if parts[e] - moved > ROUNDING * parts[e]:
-                    parts[e] -= moved
-                    parts[size] = moved
-                    items[size, 0] = items[e, 0]
-                    for l in range(m):
-                        prices[size, l] = prices[e, l]
-                    e = size
-                    size += 1
-                items[e, 1] = k
-                # The next cheapest of cell j where this entry was it.
-                for l in range(m):
-                    if entry[j, l] == e:
-                        least = math.inf
-                        chosen = -1
-                        for other in range(1, size):
-                            price = prices[other, j] - prices[other, l]
-                            price = price if items[other, 1] == j else math.inf
-                            chosen = other if price < least else chosen
-                            least = min(price, least)
-                        squares[j, l] = least
-                        entry[j, l] = chosen
-                for l in range(m):
-                    price = prices[e, k] - prices[e, l]
-                    if l != k and price < squares[k, l]:
-                        squares[k, l] = price
-                        entry[k, l] = e
+                moved = moved if links[CELL, e] == j else 0.0
+                # A point that would come and go at once passes by: a light cell would hold it up.
+                while parent[j] >= 0 and links[POINT, entry[parent[j], j]] == links[POINT, e]:
+                    e = entry[parent[j], j]
+                    j = parent[j]
+                    moved = moved if links[CELL, e] == j else 0.0
+                moved = min(moved, 1.0 if whole_points else part[e])
+                mover[steps] = e
+                place[steps] = k
+                steps += 1
                 k = j
-        items[0, 0] = size - 1
+            if excess[k] > enough[k]:
+                moved = min(moved, excess[k])
+            else:
+                borrowed = k == heaviest and not whole_points
+                moved = min(moved, excess[k] + enough[k]) if borrowed else 0.0
+            if moved <= 0.0:
+                continue
+            if size + m > room:
+                return size
+            progress = True
+            excess[k] -= moved
+            excess[sink] += moved
+            for t in range(steps):
+                e, k = int(mover[t]), int(place[t])
+                j = int(links[CELL, e])
+                twin = -1
+                if not whole_points:
+                    other = head[k]
+                    while other >= 0:
+                        twin = other if links[POINT, other] == links[POINT, e] else twin
+                        other = links[NEXT, other]
+                amount = moved
+                if not whole_points and part[e] - moved > ROUNDING * part[e]:
+                    part[e] -= moved
+                    if twin < 0:
+                        point = links[POINT, e]
+                        if unused >= 0:
+                            e = unused
+                            unused = links[NEXT, e]
+                        else:
+                            e = size
+                            size += 1
+                        links[POINT, e] = point
+                        part[e] = moved
+                else:
+                    remove_entry(links, head, e, j)
+                    stale[j] = 1
+                    amount = part[e]
+                    if twin >= 0:
+                        links[CELL, e] = -1
+                        links[NEXT, e] = spent
+                        spent = e
+                if twin >= 0:
+                    part[twin] += amount
+                else:
+                    add_entry(links, head, e, k)
+                    price = prices[links[POINT, e]]
+                    here = price[k]
+                    for l in range(m):
+                        better = here - price[l] < least[k, l] and l != k
+                        entry[k, l] = e if better else entry[k, l]
+                        least[k, l] = here - price[l] if better else least[k, l]
+        if not progress:
+            break
+    return size
 
 
 @kernel
-def judge_samples(
-    scores: np.ndarray,
-    mass: np.ndarray,
-    weights: np.ndarray,
-    v: np.ndarray,
-    cells: np.ndarray,
-    entries: np.ndarray,
-    amount: np.ndarray,
-    primal: np.ndarray,
-    dual: np.ndarray,
-) -> None:
-    """What a plan and a potential prove: `primal <= max E<X,T> <= dual`, each `(n,)`.
+def add_entry(links: np.ndarray, head: np.ndarray, e: int, j: int) -> None:
+    """Put entry e first in the list of cell j."""
+    links[CELL, e] = j
+    links[NEXT, e] = head[j]
+    links[LAST, e] = -1
+    if head[j] >= 0:
+        links[LAST, head[j]] = e
+    head[j] = e
 
-    `dual = E max_j (score_j - v_j) + w'v`, whatever `v (n, m)`. The plan takes each point to its
-    cell, but those in `entries` as they say; what its marginals lack or exceed is charged with
-    twice the largest score.
-    """
-    candidates, m, n = scores.shape
-    best = np.empty(n)
-    open_mass = np.empty(n)
-    filled = np.empty(m)
-    for c in range(candidates):
-        level = v[c, 0]
-        for i in range(n):
-            best[i] = scores[c, 0, i] - level
-        for j in range(1, m):
-            level = v[c, j]
-            for i in range(n):
-                best[i] = max(best[i], scores[c, j, i] - level)
-        even = 0.0
-        odd = 0.0
-        for i in range(0, n - 1, 2):
-            even += mass[i] * best[i]
-            odd += mass[i + 1] * best[i + 1]
-        if n % 2 == 1:
-            even += mass[n - 1] * best[n - 1]
-        for j in range(m):
-            even += weights[j] * v[c, j]
-            filled[j] = 0.0
-        dual[c] = even + odd
-        for i in range(n):
-            open_mass[i] = mass[i]
-        for e in range(1, 1 + entries[c, 0, 0]):
-            open_mass[entries[c, e, 0]] = 0.0
-        value = 0.0
-        largest = 0.0
-        for i in range(n):
-            j = cells[c, i]
-            score = scores[c, j, i]
-            value += open_mass[i] * score
-            filled[j] += open_mass[i]
-            largest = max(largest, abs(score))
-        for e in range(1, 1 + entries[c, 0, 0]):
-            open_mass[entries[c, e, 0]] = mass[entries[c, e, 0]]
-        for e in range(1, 1 + entries[c, 0, 0]):
-            i = entries[c, e, 0]
-            j = entries[c, e, 1]
-            value += amount[c, e] * scores[c, j, i]
-            filled[j] += amount[c, e]
-            open_mass[i] -= amount[c, e]
-        wrong = 0.0
-        for j in range(m):
-            wrong += abs(filled[j] - weights[j])
-        for e in range(1, 1 + entries[c, 0, 0]):
-            wrong += abs(open_mass[entries[c, e, 0]])
-        primal[c] = value - 2.0 * wrong * largest
+
+@kernel
+def remove_entry(links: np.ndarray, head: np.ndarray, e: int, j: int) -> None:
+    """Take entry e out of the list of cell j."""
+    after, before = links[NEXT, e], links[LAST, e]
+    if before >= 0:
+        links[NEXT, before] = after
+    else:
+        head[j] = after
+    if after >= 0:
+        links[LAST, after] = before

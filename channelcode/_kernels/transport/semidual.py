@@ -1,8 +1,7 @@
-"""Weighted points to few atoms: damped Newton on the semi-dual, first on some points, then on all.
+"""Weighted points to few atoms: a start from two moments, then damped Newton on the semi-dual.
 
 A point's best cell j and its second best k are kept as one number, `(j << bits) + k`: one select
-fewer in the innermost loop, and the index of what is known about the edge between the two. `bits`
-is the least number with room for all atoms (`bits_for`), so that any number of them fits.
+fewer in the innermost loop. `bits` is the least number with room for all atoms (`bits_for`).
 """
 
 from __future__ import annotations
@@ -14,21 +13,16 @@ import numpy as np
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.newton import solve_laplacian
 
-MAX_PASSES = 14  # over the points, in each of the three stages
-QUANTILE_BITS = 16  # of the range of leads: finer than the points for any sample in use
-FIRST_POINTS = 20  # for each atom, that the first stage looks at
-STRIP = 0.25  # half width of the strip around an edge, in deviations across it
-NARROWING = 4.0  # of the strips in the last stage, whose error is a few points
-FIRST_ERROR = 3.0  # the stages end at these errors: in points for each atom,
-ALL_ERROR = 0.1  # as a part of the mass,
-LAST_ERROR = 1.5  # and again in points for each atom
+MAX_PASSES = 10  # over the points
+STRIP_POINTS = 6  # for each atom, that count as near the edges,
+STRIP_PART = 0.5  # but no more than this part of all
+SHORTEST = 0.2  # step, as a part of Newton's
 LONGEST = 0.3  # step, in scales of the scores: an empty cell's edges say nothing
-SHORTEST = 0.05  # step, as a part of Newton's
-NEAR_POINTS = 8.0  # near the edges that may move at first,
-NEAR_POINTS_EACH = 2.0  # and for each atom;
-EDGE_POINTS = 2.0  # at least so many at each edge,
-WIDEST = 10.0  # unless they lie this much farther away
-RESERVE = 1.5  # the last stage sees this much farther than its points may move
+FARTHEST = 3.0  # deviations of an atom's score: a higher start only costs digits
+MOST_AXES = 8  # dimensions in which covariances are worth their cube
+FEWEST_ATOMS = 12  # for which they are
+MOMENT_POINTS = 160  # at most about so many points give the moments
+ROOT_STEPS = 12  # of the square root: eigenvalues beyond 1e-4 of the trace are found
 
 
 def bits_for(atoms: int) -> int:
@@ -37,69 +31,137 @@ def bits_for(atoms: int) -> int:
 
 
 @kernel
-def start_pool(
-    scores: np.ndarray,
-    stride: int,
-    bits: int,
-    v: np.ndarray,
-    reach: np.ndarray,
-    scale: np.ndarray,
-) -> None:
-    """First potentials `v (n, m)`, inverse half widths of the strips, scales of the scores `(n,)`.
+def first_potential(scores: np.ndarray, weights: np.ndarray, v: np.ndarray) -> float:
+    """Start in any dimension: Voronoi cells, scaled into the bulk; returns the scores' scale.
 
-    Looks at each second of the points that the first stage sees. The potential is that of the
-    Voronoi cells of the whitened atoms, scaled into the bulk of the points. `scores (n, m, s)`,
-    `reach (n, m << bits)`.
+    Half the variance of the scores `(m, n)` over their scale, beside their mean.
     """
-    candidates, m, n = scores.shape
-    gram = np.empty((m, m))
-    few = np.empty((m, n))
-    for c in range(candidates):
-        power = 0.0
-        for j in range(m):
-            count = 0
+    m, n = scores.shape
+    stride = max(1, n // MOMENT_POINTS)
+    count = (n - 1) // stride + 1
+    power = 0.0
+    for j in range(m):
+        total = 0.0
+        for i in range(0, n, stride):
+            total += scores[j, i]
+        centre = total / count
+        square = 0.0
+        for i in range(0, n, stride):
+            square += (scores[j, i] - centre) ** 2
+        v[j] = 0.5 * square / count
+        power += weights[j] * square / count
+    scale = math.sqrt(power) if power > 0.0 else 1.0
+    for j in range(m):
+        total = 0.0
+        for i in range(0, n, stride):
+            total += scores[j, i]
+        v[j] = min(v[j] / scale, FARTHEST * math.sqrt(2.0 * v[j])) + total / count
+    return scale
+
+
+@kernel
+def moment_potential(
+    points: np.ndarray,
+    atoms: np.ndarray,
+    spread: np.ndarray,
+    squares: np.ndarray,
+    v: np.ndarray,
+) -> float:
+    """Start in few dimensions: exact for two normal laws; returns the scores' scale.
+
+    The best map between laws with covariances S and C has the potential `u(x) = x'Ax / 2` with
+    ASA = C, and v is its conjugate, `y'My / 2` with `M = S (CS)^{-1/2}`; the inverse root comes
+    from the iteration of Newton and Schulz. `points (n, k)`, `atoms (m, k)` and their covariance
+    `spread (k, k)`; `squares (5, k, k)` is room.
+    """
+    n, dim = points.shape
+    m = atoms.shape[0]
+    stride = max(1, n // MOMENT_POINTS)
+    count = (n - 1) // stride + 1
+    source, product, root, inverse, step = (
+        squares[0],
+        squares[1],
+        squares[2],
+        squares[3],
+        squares[4],
+    )
+    centre = np.zeros(dim)
+    for i in range(0, n, stride):
+        for d in range(dim):
+            centre[d] += points[i, d]
+    for d in range(dim):
+        centre[d] /= count
+        for e in range(dim):
+            source[d, e] = 0.0
+    for i in range(0, n, stride):
+        for d in range(dim):
+            away = (points[i, d] - centre[d]) / count
+            for e in range(d + 1):
+                source[d, e] += away * (points[i, e] - centre[e])
+    for d in range(dim):
+        for e in range(d):
+            source[e, d] = source[d, e]
+    trace = 0.0
+    for d in range(dim):
+        for e in range(dim):
+            trace += spread[d, e] * source[e, d]
+    scale = math.sqrt(trace) if trace > 0.0 else 1.0
+    for d in range(dim):
+        for e in range(dim):
             total = 0.0
-            for i in range(0, n, 2 * stride):
-                few[j, count] = scores[c, j, i]
-                total += scores[c, j, i]
-                count += 1
-            centre = total / count
-            v[c, j] = centre
-            for i in range(count):
-                few[j, i] -= centre
-            for k in range(j + 1):
-                even = 0.0
-                odd = 0.0
-                for i in range(0, count - 1, 2):
-                    even += few[j, i] * few[k, i]
-                    odd += few[j, i + 1] * few[k, i + 1]
-                if count % 2 == 1:
-                    even += few[j, count - 1] * few[k, count - 1]
-                gram[j, k] = (even + odd) / count
-                gram[k, j] = gram[j, k]
-            power += gram[j, j]
-        scale[c] = math.sqrt(power / m)
-        if scale[c] == 0.0:
-            scale[c] = 1.0
-        for j in range(m):
-            v[c, j] += 0.5 * gram[j, j] / scale[c]
-            for k in range(m):
-                apart = math.sqrt(max(gram[j, j] + gram[k, k] - 2.0 * gram[j, k], 0.0))
-                reach[c, (j << bits) + k] = 1.0 / max(STRIP * apart, 1e-12 * scale[c])
+            for f in range(dim):
+                total += spread[d, f] * source[f, e]
+            root[d, e] = total / scale / scale
+            inverse[d, e] = 1.0 if d == e else 0.0
+    for _ in range(ROOT_STEPS):
+        for d in range(dim):
+            for e in range(dim):
+                total = 0.0
+                for f in range(dim):
+                    total += inverse[d, f] * root[f, e]
+                step[d, e] = (1.5 if d == e else 0.0) - 0.5 * total
+        for d in range(dim):
+            for e in range(dim):
+                total = 0.0
+                for f in range(dim):
+                    total += root[d, f] * step[f, e]
+                product[d, e] = total
+        root, product = product, root
+        for d in range(dim):
+            for e in range(dim):
+                total = 0.0
+                for f in range(dim):
+                    total += step[d, f] * inverse[f, e]
+                product[d, e] = total
+        inverse, product = product, inverse
+    for j in range(m):
+        level = 0.0
+        along = 0.0
+        square = 0.0
+        for d in range(dim):
+            along += centre[d] * atoms[j, d]
+            for e in range(dim):
+                square += atoms[j, d] * source[d, e] * atoms[j, e]
+                total = 0.0
+                for f in range(dim):
+                    total += source[d, f] * inverse[f, e]
+                level += atoms[j, d] * total * atoms[j, e]
+        level = min(0.5 * level / scale, FARTHEST * math.sqrt(max(square, 0.0)))
+        v[j] = along + (level if 0.0 < level < math.inf else 0.0)
+    return scale
 
 
 @kernel
 def rank_cells(
     scores: np.ndarray,
-    size: int,
     bits: int,
     v: np.ndarray,
     best: np.ndarray,
     second: np.ndarray,
     pair: np.ndarray,
 ) -> None:
-    """For the first `size` points the best and second best of `scores[j] - v[j]`, and the pair."""
-    m = scores.shape[0]
+    """For all points of `scores (m, n)` the best and second best of `score_j - v_j`, the pair."""
+    m, size = scores.shape
     slots = 1 << bits
     level = v[0]
     other = v[1]
@@ -123,265 +185,107 @@ def rank_cells(
 
 
 @kernel
-def count_cells(
-    size: int,
-    bits: int,
-    mass: np.ndarray,
-    reach: np.ndarray,
-    best: np.ndarray,
-    second: np.ndarray,
-    pair: np.ndarray,
-    filled: np.ndarray,
-    hessian: np.ndarray,
-    held: np.ndarray,
-    edge: np.ndarray,
-) -> None:
-    """Masses of the cells, and densities of points at their edges, from the ranks of the points.
-
-    A triangular window of half width `1 / reach` counts the points at an edge. Neighbours often
-    fall in one cell: four sets of counters `(4, m << bits)` keep their additions from waiting.
-    """
-    m = filled.shape[0]
-    for j in range(m):
-        for k in range(j << bits, (j << bits) + m):
-            for bank in range(4):
-                held[bank, k] = 0.0
-                edge[bank, k] = 0.0
+def lead_of(lead: np.ndarray, count: int) -> float:
+    """A number that about `count` of the leads `(n,)`, none of them negative, do not exceed."""
+    size = lead.shape[0]
+    high = 0.0
     for i in range(size):
-        bank = i & 3
-        k = pair[i]
-        held[bank, k] += mass[i]
-        edge[bank, k] += mass[i] * max(1.0 - (best[i] - second[i]) * reach[k], 0.0)
-    for j in range(m):
-        filled[j] = 0.0
-        for k in range(m):
-            l = (j << bits) + k
-            filled[j] += (held[0, l] + held[1, l]) + (held[2, l] + held[3, l])
-            hessian[j, k] = reach[l] * ((edge[0, l] + edge[1, l]) + (edge[2, l] + edge[3, l]))
-
-
-@kernel
-def quantile_step(
-    scores: np.ndarray,
-    size: int,
-    mass: np.ndarray,
-    weight: float,
-    v: np.ndarray,
-    j: int,
-    lead: np.ndarray,
-) -> None:
-    """Set v_j so that cell j takes exactly its mass from the others, as they stand."""
-    m = scores.shape[0]
-    low = math.inf
-    high = -math.inf
-    for i in range(size):
-        top = -math.inf
-        for k in range(m):
-            if k != j:
-                top = max(top, scores[k, i] - v[k])
-        lead[i] = top - scores[j, i]
-        low = min(low, lead[i])
         high = max(high, lead[i])
-    for _ in range(QUANTILE_BITS):
-        middle = 0.5 * (low + high)
-        filled = 0.0
+    if count >= size:
+        return high
+    low = 0.0
+    shrink = True
+    for _ in range(64):
+        middle = 0.125 * high if shrink else 0.5 * (low + high)
+        below = 0
         for i in range(size):
-            filled += mass[i] if lead[i] <= middle else 0.0
-        if filled >= weight:
+            below += 1 if lead[i] <= middle else 0
+        if below >= count:
             high = middle
         else:
             low = middle
-    v[j] = -high
+            if shrink:
+                shrink = False
+            elif high - low < 0.25 * high:
+                break
+    return high
 
 
 @kernel
-def approach_pool(
+def approach(
     scores: np.ndarray,
     mass: np.ndarray,
     weights: np.ndarray,
-    stride: int,
     bits: int,
-    everywhere: bool,
-    scale: np.ndarray,
-    reach: np.ndarray,
+    enough: float,
+    scale: float,
     v: np.ndarray,
+    best: np.ndarray,
+    lead: np.ndarray,
+    pair: np.ndarray,
     filled: np.ndarray,
-    near: np.ndarray,
-    near_cell: np.ndarray,
-    excess_gap: np.ndarray,
-    cells: np.ndarray,
-) -> None:
-    """Damped Newton until the cells' masses are within a few points of the weights.
+    squares: np.ndarray,
+    rows: np.ndarray,
+) -> float:
+    """Damped Newton until the cells' masses differ from the weights by `enough`, all together.
 
-    The first stage looks at each `stride`-th point of `scores (n, m, s)`, the second at all, the
-    last at the points that the remaining step may move (`everywhere`: all of them). `v (n, m)` is
-    the start and receives the best potential seen; `filled (n, m)` its masses. Row c of `near (n,
-    1 + s)` has the number of points of the last stage, then the points; their cells go to
-    `near_cell (n, s)` and `best - second` less what is near an edge to `excess_gap (n, s)`.
-    `cells (n, s)` has the cells of all points.
+    The points `(m, n)` within a strip at the edge of two cells give the rate at which mass moves
+    across. `v (m,)` receives the best potential seen; `best`, `lead` (over the second best), `pair`
+    `(n,)` and `filled (m,)` belong to it. Returns the difference; `squares (2, m, m)` and `rows (2,
+    m)` are room.
     """
-    candidates, m, n = scores.shape
-    few = np.empty((m, n))
-    points = np.empty((3, n))
-    load = points[0]
-    best = points[1]
-    second = points[2]
-    pair = np.empty(n, dtype=np.int64)
-    rows = np.empty((3, m))
-    base = rows[0]
-    step = rows[1]
-    fixed = rows[2]
-    squares = np.empty((2, m, m))
-    hessian = squares[0]
-    work = squares[1]
-    held = np.empty((4, m << bits))
-    edge = np.empty((4, m << bits))
-    allowed = np.empty(m << bits)
-    for c in range(candidates):
-        at = v[c]
-        total = filled[c]
-        strips = reach[c]
+    m, n = scores.shape
+    hessian, work = squares[0], squares[1]
+    base, step = rows[0], rows[1]
+    mask = (1 << bits) - 1
+    smallest = math.inf
+    length = 1.0
+    back = False
+    for passes in range(MAX_PASSES + 2):
+        rank_cells(scores, bits, v, best, lead, pair)
         for j in range(m):
-            fixed[j] = 0.0
-        for stage in range(0 if stride > 1 else 1, 3):
-            table = few if stage != 1 else scores[c]
-            size = n
-            if stage == 0:
-                size = (n - 1) // stride + 1
-                part = 0.0
-                for i in range(size):
-                    load[i] = mass[i * stride]
-                    part += load[i]
-                for i in range(size):
-                    load[i] /= part
-                for j in range(m):
-                    for i in range(size):
-                        few[j, i] = scores[c, j, i * stride]
-            elif stage == 1:
-                for i in range(n):
-                    load[i] = mass[i]
-            else:
-                least = 0.0
-                for j in range(m):
-                    least = min(least, step[j])
-                    fixed[j] = total[j]
-                for j in range(m):
-                    for k in range(j << bits, (j << bits) + m):
-                        allowed[k] = step[j] - least + RESERVE * allowed[k]
-                        strips[k] *= NARROWING
-                size = 0
-                for i in range(n):
-                    cells[c, i] = pair[i] >> bits
-                for i in range(n):
-                    near[c, 1 + size] = i
-                    size += 1 if best[i] - second[i] <= allowed[pair[i]] else 0
-                near[c, 0] = size
-                for e in range(size):
-                    i = near[c, 1 + e]
-                    load[e] = mass[i]
-                    fixed[cells[c, i]] -= mass[i]
-                for j in range(m):
-                    for e in range(size):
-                        few[j, e] = scores[c, j, near[c, 1 + e]]
-            grain = 1.0 / (size if stage == 0 else n)
-            enough = (FIRST_ERROR if stage == 0 else LAST_ERROR) * m * grain
-            if stage == 1:
-                enough = max(enough, ALL_ERROR)
-            smallest = math.inf
-            length = 1.0
-            passes = 0
-            fed = 0 if stage < 2 else m
-            back = False
-            while True:
-                passes += 1
-                rank_cells(table, size, bits, at, best, second, pair)
-                count_cells(
-                    size, bits, load, strips, best, second, pair, total, hessian, held, edge
-                )
-                error = 0.0
-                starved = 0
-                for j in range(m):
-                    total[j] += fixed[j]
-                    error += abs(total[j] - weights[j])
-                    if total[j] == 0.0 and weights[j] > 2.0 * grain:
-                        starved = j + 1
-                if back:
-                    break
-                if starved > 0 and fed < m:
-                    fed += 1
-                    passes -= 1
-                    quantile_step(table, size, load, weights[starved - 1], at, starved - 1, best)
-                    length = 1.0
-                    continue
-                if error >= smallest:
-                    length *= 0.5
-                    back = length < SHORTEST or smallest <= 6 * m * grain or passes > MAX_PASSES
-                    for j in range(m):
-                        at[j] = base[j] + (0.0 if back else length * step[j])
-                    continue
-                smallest = error
-                density = 0.0
-                for j in range(m):
-                    base[j] = at[j]
-                    step[j] = total[j] - weights[j]
-                    for k in range(m):
-                        density += hessian[j, k]
-                wide = math.inf
-                if density > 0.0 and not everywhere:
-                    wide = (NEAR_POINTS + NEAR_POINTS_EACH * m) / (n * density)
-                for j in range(m):
-                    hessian[j, j] = 0.0
-                for j in range(m):
-                    for k in range(j):
-                        rate = hessian[j, k] + hessian[k, j]
-                        reached = max(wide, min(EDGE_POINTS / (n * rate), WIDEST * wide))
-                        allowed[(j << bits) + k] = reached
-                        allowed[(k << bits) + j] = reached
-                        # A weak link between all cells keeps the system regular.
-                        rate += 1e-3 * grain * strips[(j << bits) + k]
-                        hessian[j, k] = -rate
-                        hessian[k, j] = -rate
-                        hessian[j, j] += rate
-                        hessian[k, k] += rate
-                ended = error <= enough or passes > MAX_PASSES
-                if stage == 2 and ended:
-                    break
-                length = 1.0
-                solve_laplacian(hessian, step, work)
-                longest = 0.0
-                for j in range(m):
-                    longest = max(longest, abs(step[j]))
-                shorter = min(1.0, LONGEST * scale[c] / longest) if longest > 0.0 else 1.0
-                for j in range(m):
-                    step[j] *= shorter
-                    at[j] = base[j] + step[j]
-                if ended:
-                    break
-            if stage == 2:
-                for e in range(size):
-                    near_cell[c, e] = pair[e] >> bits
-                    cells[c, near[c, 1 + e]] = pair[e] >> bits
-                    excess_gap[c, e] = best[e] - second[e] - allowed[pair[e]]
-
-
-@kernel
-def spread_pool(
-    samples: np.ndarray,
-    mass: np.ndarray,
-    centre: np.ndarray,
-    offset: np.ndarray,
-    spread: np.ndarray,
-) -> None:
-    """sum_i mass_i |x_i - centre - offset|^2 for each row of `samples (n, s, k)`."""
-    candidates, n, k = samples.shape
-    sums = np.empty(k)
-    for c in range(candidates):
-        for d in range(k):
-            sums[d] = 0.0
+            filled[j] = 0.0
         for i in range(n):
-            for d in range(k):
-                away = (samples[c, i, d] - centre[d]) - offset[d]
-                sums[d] += mass[i] * away * away
-        spread[c] = 0.0
-        for d in range(k):
-            spread[c] += sums[d]
+            lead[i] = best[i] - lead[i]
+            filled[pair[i] >> bits] += mass[i]
+        if back:
+            break
+        error = 0.0
+        for j in range(m):
+            error += abs(filled[j] - weights[j])
+        if error >= smallest:
+            length *= 0.5
+            back = length < SHORTEST or passes >= MAX_PASSES
+            for j in range(m):
+                v[j] = base[j] + (0.0 if back else length * step[j])
+            continue
+        smallest = error
+        if error <= enough or passes >= MAX_PASSES:
+            break
+        near = int(min(STRIP_POINTS * m, STRIP_PART * n)) + 1
+        reach = 1.0 / max(lead_of(lead, near), 1e-12 * scale)
+        for j in range(m):
+            base[j] = v[j]
+            step[j] = filled[j] - weights[j]
+            for k in range(m):
+                hessian[j, k] = 0.0
+        for i in range(n):
+            share = mass[i] * max(1.0 - lead[i] * reach, 0.0)
+            hessian[pair[i] >> bits, pair[i] & mask] -= share * reach
+        # A weak link between all cells keeps the system regular.
+        weak = 1e-3 * reach / n
+        for j in range(m):
+            for k in range(j):
+                rate = hessian[j, k] + hessian[k, j] - weak
+                hessian[j, k] = rate
+                hessian[k, j] = rate
+        solve_laplacian(hessian, step, work)
+        length = 1.0
+        longest = 0.0
+        for j in range(m):
+            longest = max(longest, abs(step[j]))
+        shorter = min(1.0, LONGEST * scale / longest) if longest > 0.0 else 1.0
+        for j in range(m):
+            step[j] *= shorter
+            v[j] = base[j] + step[j]
+    return smallest

@@ -10,11 +10,11 @@ from channelcode.transport.monotone import monotone_plan
 from channelcode.transport.pools.gaussians import Judged
 from channelcode.transport.problem import Problem
 from channelcode.transport.solve import Auto, solve
-from channelcode.transport.solvers.assignment import RUNGS, State, attempt
+from channelcode.transport.solvers.assignment import Assignment
+from channelcode.transport.solvers.semidual import SemiDual
 from channelcode.transport.target import EPSILON, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
-MOST_ATOMS = 56  # beyond, the network simplex of each candidate is faster
 CHUNK = 1 << 17  # numbers handled at a time: one megabyte stays in the cache
 
 
@@ -88,43 +88,39 @@ def _by_cells(
     tol: float | None,
 ) -> Judged:
     """`W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`, judged by primal and dual."""
-    from channelcode._kernels.transport.semidual import spread_pool
+    from channelcode._kernels.transport.assign import centre_pool
 
     n, size, dim = samples.shape
-    atoms = target.points @ target.basis.T
+    atoms = np.ascontiguousarray(target.points @ target.basis.T)
     weights, unit = np.array(target.weights), target.unit
     rows = min(max(1, CHUNK // (size * max(dim, len(atoms)))), n)
     # The same room for all: fresh memory costs as much as a solve.
-    room = np.empty((rows, len(atoms), size))
-    state, second = State.room(*room.shape), np.empty(rows)
+    tables, away, grain = (
+        np.empty((rows, len(atoms), size)),
+        np.empty((rows, size, dim)),
+        np.empty(rows),
+    )
+    solved = Assignment(rows, masses, atoms, weights)
     variance = target.variance * unit * unit
     spread, primal, dual = np.zeros(n), np.zeros(n), np.zeros(n)
-    left = np.arange(n)
-    for rung in range(RUNGS if len(atoms) <= MOST_ATOMS else 0):
-        closed = np.zeros(len(left), dtype=bool)
-        for start in range(0, len(left), rows):
-            index = left[start : start + rows]
-            part = samples[index] if rung else samples[start : start + rows]
-            spread_pool(part, masses, target.centre, target.offset, second)
-            # The atoms are centred, so that a shift of the samples leaves the correlation as it is.
-            scores = np.matmul(atoms, part.transpose(0, 2, 1), out=room[: len(part)])
-            # Each candidate in a unit of its own, a power of two: no threshold sees its scale.
-            largest = np.maximum(scores.max(axis=(1, 2)), -scores.min(axis=(1, 2)))
-            grain = np.ldexp(1.0, np.frexp(largest)[1])
-            scores /= grain[:, None, None]
-            solved = attempt(scores, masses, weights, state, rung=rung)
-            closed[start : start + rows] = solved.closed
-            spread[index], primal[index] = second[: len(part)], solved.primal * grain * unit
-            dual[index] = solved.dual * grain * unit
-        left = left[~closed]
-        if not len(left):
-            break
+    closed = np.zeros(n, dtype=bool)
+    few = len(atoms) <= SemiDual.MOST_ATOMS
+    for start in range(0, n if few else 0, rows):
+        part = samples[start : start + rows]
+        count = len(part)
+        window = slice(start, start + count)
+        centre_pool(part, masses, target.centre, target.offset, away, grain, spread[window])
+        scores = np.matmul(atoms, away[:count].transpose(0, 2, 1), out=tables[:count])
+        solved.solve(scores, away)
+        scale = grain[:count] * unit
+        primal[window], dual[window] = solved.primal[:count] * scale, solved.dual[:count] * scale
+        closed[window] = solved.closed[:count]
     scale = spread + variance
     rounding = 32 * EPSILON * scale
     squared = np.maximum(scale - 2 * primal, 0.0)
     lower = np.maximum(scale - 2 * dual - rounding, 0.0)
     upper = squared + rounding
-    for c in left:
+    for c in np.flatnonzero(~closed):
         result = solve(Problem(pool[int(c)], law), Auto(), tol=tol, throw=True)
         squared[c], lower[c], upper[c] = result.squared, result.lower, result.upper
     return Judged(squared, lower, upper)

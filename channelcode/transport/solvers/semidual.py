@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode.transport.problem import Problem, Proposal, refuse
-from channelcode.transport.solvers.assignment import assign
+from channelcode.transport.solvers.assignment import Assignment
 from channelcode.transport.solvers.line import Line
 
 
 class SemiDual:
     """Two discrete laws, one of them with few atoms: Newton on the semi-dual and an exact finish.
 
-    The cells' masses come within a few points of the weights by Newton's method with an exact
-    quantile step for starved cells; shortest paths between the cells then move the last points, so
-    that the plan is optimal and primal equals dual to rounding (theory, section 3).
+    The cells' masses come near the weights by Newton's method; shortest paths between the cells
+    then move the last points, so that the plan is optimal and primal equals dual to rounding
+    (theory, section 3).
     """
 
-    MOST_ATOMS = 40  # a move costs m^2 and a start m^3: beyond, network simplex comes first
+    MOST_ATOMS = 256  # a search costs m^2 and there are some for each atom: beyond, network simplex
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         if not problem.is_discrete:
@@ -26,10 +26,11 @@ class SemiDual:
         if len(points.weights) == 1:
             return Line().propose(problem, tol=tol)
         scores = np.ascontiguousarray(points.atoms @ points.source.T)
-        solved = assign(scores[None], points.masses, points.weights)
+        solved = Assignment(1, points.masses, points.atoms, points.weights)
+        solved.solve(scores[None], points.source[None])
         return Proposal(
             "samples, semi-dual Newton and shortest paths",
             potential=solved.v[0],
-            plan=solved.plan(points.masses),
-            exhausted=bool(solved.primal[0] == -np.inf),
+            plan=solved.plan(),
+            exhausted=not solved.closed[0],
         )

@@ -7,6 +7,9 @@ import pytest
 from scipy import special
 
 from channelcode._kernels.transport import (
+    assign as assign_kernels,
+)
+from channelcode._kernels.transport import (
     cells as cells_kernels,
 )
 from channelcode._kernels.transport import (
@@ -46,7 +49,7 @@ from channelcode._kernels.transport import (
     table as table_kernels,
 )
 from channelcode.transport.rules import directions_in, normal_nodes, upper_quantiles
-from channelcode.transport.solvers.assignment import State
+from channelcode.transport.solvers.assignment import Assignment
 from tests.kernel_checks import assert_matches_py_func
 
 
@@ -135,67 +138,101 @@ def test_newton(rng):
         )
 
 
-@pytest.mark.parametrize("stride", [1, 3])
 @pytest.mark.parametrize("even", [True, False])
-def test_samples(rng, even, stride):
-    points, weights = atoms_and_weights(rng, 4, 2)
-    scores = np.ascontiguousarray(points @ rng.standard_normal((2, 90, 2)).transpose(0, 2, 1))
-    mass = np.full(90, 1 / 90) if even else rng.dirichlet(np.ones(90))
-    state = State.room(2, 4, 90)
-    for array in state:
-        array[...] = 0
-    v, reach, scale = state.v, state.reach, state.scale
-    bits = semidual_kernels.bits_for(4)
-    assert_matches_py_func(semidual_kernels.start_pool, scores, stride, bits, v, reach, scale)
-    semidual_kernels.start_pool(scores, stride, bits, v, reach, scale)
-    best, second, pair = np.zeros(90), np.zeros(90), np.zeros(90, dtype=np.int64)
-    ranks = (v[0], best, second, pair)
-    assert_matches_py_func(semidual_kernels.rank_cells, scores[0], 80, bits, *ranks)
-    semidual_kernels.rank_cells(scores[0], 90, bits, *ranks)
-    order = np.argsort(-(scores[0] - v[0][:, None]), axis=0)
+def test_samples(rng, even):
+    atoms, weights = atoms_and_weights(rng, 4, 2)
+    size, bits = 90, semidual_kernels.bits_for(4)
+    samples = rng.standard_normal((2, size, 2))
+    scores = np.ascontiguousarray(atoms @ samples.transpose(0, 2, 1))
+    mass = np.full(size, 1 / size) if even else rng.dirichlet(np.ones(size))
+    v, spread, room = np.zeros(4), (atoms.T * weights) @ atoms, np.zeros((5, 2, 2))
+    assert_matches_py_func(semidual_kernels.first_potential, scores[0], weights, v, atol=1e-14)
+    moments = (samples[0], atoms, spread, room, v)
+    assert_matches_py_func(semidual_kernels.moment_potential, *moments, atol=1e-13)
+    scale = semidual_kernels.moment_potential(*moments)
+    best, lead, pair = np.zeros(size), np.zeros(size), np.zeros(size, dtype=np.int64)
+    assert_matches_py_func(semidual_kernels.rank_cells, scores[0], bits, v, best, lead, pair)
+    semidual_kernels.rank_cells(scores[0], bits, v, best, lead, pair)
+    order = np.argsort(-(scores[0] - v[:, None]), axis=0)
     np.testing.assert_array_equal(pair, (order[0] << bits) + order[1])
-    banks = np.zeros((2, 4, 4 << bits))
-    counted = (np.zeros(4), np.zeros((4, 4)), *banks)
-    ranked = (best, second, pair)
-    given = (90, bits, mass, reach[0])
-    assert_matches_py_func(semidual_kernels.count_cells, *given, *ranked, *counted)
-    quantile = (mass, 0.3, v[0], 1, best)
-    assert_matches_py_func(semidual_kernels.quantile_step, scores[0], 90, *quantile)
-    given = (scores, mass, weights)
-    moving = (state.v, state.filled, state.near, state.near_cell, state.excess_gap)
-    for everywhere in (False, True):
-        assert_matches_py_func(
-            semidual_kernels.approach_pool,
-            *given,
-            stride,
-            bits,
-            everywhere,
-            scale,
-            reach,
-            *moving,
-            state.cells,
-        )
-    semidual_kernels.approach_pool(*given, stride, bits, False, scale, reach, *moving, state.cells)
-    np.testing.assert_allclose(state.filled, weights * np.ones((2, 1)), atol=0.2)
-    later = np.zeros(4) if even else np.full(4, np.nan)
-    plan = (state.entries, state.amount)
-    for margin in (0.0, np.inf):
-        assert_matches_py_func(
-            flow_kernels.settle_pool, *given, later, margin, *moving, *plan, atol=1e-14
-        )
-    flow_kernels.settle_pool(*given, later, np.inf, *moving, *plan)
-    judged = (state.v, state.cells, *plan, state.primal, state.dual)
-    assert_matches_py_func(flow_kernels.judge_samples, *given, *judged, atol=1e-14)
+    for count in (1, 40, 90, 200):
+        assert_matches_py_func(semidual_kernels.lead_of, best - lead, count)
+    filled, squares, rows = np.zeros(4), np.zeros((2, 4, 4)), np.zeros((2, 4))
+    newton = (scores[0], mass, weights, bits, 0.1, scale, v, best, lead, pair, filled)
+    assert_matches_py_func(semidual_kernels.approach, *newton, squares, rows, atol=1e-13)
+    semidual_kernels.approach(*newton, squares, rows)
+    np.testing.assert_allclose(filled, weights, atol=0.2)
+    solved = Assignment(2, mass, atoms, weights)
+    for array in (solved.links, solved.part, solved.near, solved.cells, solved.v):
+        array[...] = 0
+    links, part = solved.links, solved.part
+    links[:2, :size] = np.arange(size), pair >> bits
+    part[:size] = mass
+    prices, entry = np.ascontiguousarray(scores[0].T), np.zeros((10, 4), dtype=np.int64)
+    paths = (prices, weights, solved.later, size, filled, v, links, part, squares, entry)
+    assert_matches_py_func(flow_kernels.settle, *paths, atol=1e-14)
+    entries = flow_kernels.settle(*paths)
+    solved.near[:] = np.arange(size)
+    judged = (solved.cells, solved.near, size, links, part, entries, np.zeros((2, size)))
+    judge = (scores[0], mass, weights, v, *judged)
+    assert_matches_py_func(assign_kernels.judge, *judge, atol=1e-14)
+    primal, dual, rounding = assign_kernels.judge(*judge)
+    assert -1e-15 <= dual - primal <= rounding
+    whole = (mass, atoms, weights, solved.later, bits, solved.v, solved.bounds, solved.cells)
+    plan = (solved.near, links, part, solved.met)
+    assert_matches_py_func(assign_kernels.assign_pool, scores, samples, *whole, *plan, atol=1e-13)
 
 
-def test_spread(rng):
-    samples, centre = rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
-    spread, mass = np.zeros(3), rng.dirichlet(np.ones(11))
-    given = (samples, mass, centre, np.array([0.0, 1e-9]), spread)
-    assert_matches_py_func(semidual_kernels.spread_pool, *given, atol=1e-13)
-    semidual_kernels.spread_pool(*given)
+def test_paths_between_cells(rng):
+    """Dijkstra against Bellman and Ford; the prices of a cell's points."""
+    m = 9
+    least, v = rng.exponential(size=(m, m)), np.zeros(m)
+    least[rng.random((m, m)) < 0.4] = np.inf
+    excess, enough = np.zeros(m), np.full(m, 0.1)
+    excess[0], excess[1], excess[7], excess[8] = 1.0, 1.0, -1.0, -1.0
+    distance = np.where(excess > 0.1, 0.0, np.inf)
+    nodes = (np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.zeros((2, m)))
+    given = (least, v, 2, excess, enough, distance, *nodes)
+    assert_matches_py_func(flow_kernels.shortest_paths, *given, atol=1e-15)
+    expected = distance.copy()
+    for _ in range(m):
+        expected = np.minimum(expected, (expected[:, None] + least).min(axis=0))
+    count = flow_kernels.shortest_paths(*given)
+    reached = nodes[1][:count]
+    np.testing.assert_allclose(distance[reached], expected[reached])
+    np.testing.assert_allclose(v, -np.minimum(expected, distance[reached[-1]]))
+    links, head = np.zeros((4, 6), dtype=np.int64), np.full(m, -1)
+    prices, row, entry = rng.standard_normal((6, m)), np.zeros(m), np.zeros(m, dtype=np.int64)
+    for e in range(6):
+        links[flow_kernels.POINT, e] = e
+        assert_matches_py_func(flow_kernels.add_entry, links, head, e, e % 2)
+        flow_kernels.add_entry(links, head, e, e % 2)
+    for e in (4, 0):  # the first of its cell, and the last
+        assert_matches_py_func(flow_kernels.remove_entry, links, head, e, 0)
+        flow_kernels.remove_entry(links, head, e, 0)
+    for cell, members in ((0, [2]), (1, [1, 3, 5]), (2, [])):
+        given = (prices, cell, links, head, row, entry)
+        assert_matches_py_func(flow_kernels.cheapest_moves, *given)
+        flow_kernels.cheapest_moves(*given)
+        costs = np.full((m, m), np.inf)[: len(members) + 1]
+        costs[: len(members)] = prices[members][:, [cell]] - prices[members]
+        costs[:, cell] = np.inf
+        np.testing.assert_array_equal(row, costs.min(axis=0))
+
+
+def test_centre(rng):
+    samples, centre = 100 * rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
+    mass = rng.dirichlet(np.ones(11))
+    out = (np.zeros((3, 11, 2)), np.zeros(3), np.zeros(3))
+    given = (samples, mass, centre, np.array([0.0, 1e-9]), *out)
+    assert_matches_py_func(assign_kernels.centre_pool, *given, atol=1e-11)
+    assign_kernels.centre_pool(*given)
+    away, unit, spread = out
     expected = ((samples - centre) ** 2).sum(axis=2) @ mass
     np.testing.assert_allclose(spread, expected, rtol=1e-7)
+    np.testing.assert_allclose(away * unit[:, None, None], samples - centre, atol=1e-8)
+    assert (np.abs(away).max(axis=(1, 2)) >= 0.5).all()
+    assert (np.abs(away) < 1).all()
 
 
 def test_cells_in_space(rng):

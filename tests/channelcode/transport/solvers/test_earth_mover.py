@@ -16,7 +16,7 @@ from tests.channelcode.transport.oracles import emd_squared
 
 
 def test_many_points_to_many_atoms_use_network_simplex(rng):
-    mu, nu = Empirical(rng.standard_normal((90, 2))), Empirical(rng.standard_normal((80, 2)))
+    mu, nu = Empirical(rng.standard_normal((280, 2))), Empirical(rng.standard_normal((270, 2)))
     result = w2(mu, nu)
     assert result.method.startswith("discrete")
     assert result.squared == pytest.approx(emd_squared(mu, nu), rel=1e-12)
