@@ -88,7 +88,7 @@ def _by_cells(
     tol: float | None,
 ) -> Judged:
     """`W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`, judged by primal and dual."""
-    from channelcode._kernels.transport.assign import centre_pool
+    from channelcode._kernels.transport.samples.assign import centre_pool
 
     n, size, dim = samples.shape
     atoms = np.ascontiguousarray(target.points @ target.basis.T)

@@ -46,8 +46,8 @@ class Assignment:
         `scores[c, j, i]` is <x_i, y_j> for the points of `samples (n, s, k)` and the atoms `(m,
         k)`, all in such units that they are about one.
         """
-        from channelcode._kernels.transport.assign import assign_pool
-        from channelcode._kernels.transport.semidual import bits_for
+        from channelcode._kernels.transport.samples.assign import assign_pool
+        from channelcode._kernels.transport.samples.semidual import bits_for
 
         self.last = Plan(
             *assign_pool(
@@ -85,7 +85,7 @@ class Assignment:
 
     def plan(self) -> tuple[np.ndarray, np.ndarray, Array]:
         """Points, atoms and masses of the last candidate's plan."""
-        from channelcode._kernels.transport.flow import CELL, POINT
+        from channelcode._kernels.transport.samples.flow import CELL, POINT
 
         near = self.near[: self.last.near]
         used = np.flatnonzero(self.links[CELL, : self.last.entries] >= 0)

@@ -7,13 +7,7 @@ import pytest
 from scipy import special
 
 from channelcode._kernels.transport import (
-    assign as assign_kernels,
-)
-from channelcode._kernels.transport import (
     cells as cells_kernels,
-)
-from channelcode._kernels.transport import (
-    flow as flow_kernels,
 )
 from channelcode._kernels.transport import (
     line as line_kernels,
@@ -37,9 +31,6 @@ from channelcode._kernels.transport import (
     repair as repair_kernels,
 )
 from channelcode._kernels.transport import (
-    semidual as semidual_kernels,
-)
-from channelcode._kernels.transport import (
     slabs as slabs_kernels,
 )
 from channelcode._kernels.transport import (
@@ -47,6 +38,15 @@ from channelcode._kernels.transport import (
 )
 from channelcode._kernels.transport import (
     table as table_kernels,
+)
+from channelcode._kernels.transport.samples import (
+    assign as assign_kernels,
+)
+from channelcode._kernels.transport.samples import (
+    flow as flow_kernels,
+)
+from channelcode._kernels.transport.samples import (
+    semidual as semidual_kernels,
 )
 from channelcode.transport.rules import directions_in, normal_nodes, upper_quantiles
 from channelcode.transport.solvers.assignment import Assignment
@@ -147,6 +147,7 @@ def test_samples(rng, even):
     mass = np.full(size, 1 / size) if even else rng.dirichlet(np.ones(size))
     v, spread, room = np.zeros(4), (atoms.T * weights) @ atoms, np.zeros((5, 2, 2))
     assert_matches_py_func(semidual_kernels.first_potential, scores[0], weights, v, atol=1e-14)
+    assert_matches_py_func(semidual_kernels.multiply, spread, spread, room[0])
     moments = (samples[0], atoms, spread, room, v)
     assert_matches_py_func(semidual_kernels.moment_potential, *moments, atol=1e-13)
     scale = semidual_kernels.moment_potential(*moments)

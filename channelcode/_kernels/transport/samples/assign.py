@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.flow import CELL, POINT, settle
-from channelcode._kernels.transport.semidual import (
+from channelcode._kernels.transport.samples.flow import CELL, POINT, settle
+from channelcode._kernels.transport.samples.semidual import (
     FEWEST_ATOMS,
     MOST_AXES,
     approach,

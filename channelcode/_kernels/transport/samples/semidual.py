@@ -60,6 +60,18 @@ def first_potential(scores: np.ndarray, weights: np.ndarray, v: np.ndarray) -> f
 
 
 @kernel
+def multiply(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
+    """The product of two small square matrices."""
+    dim = out.shape[0]
+    for d in range(dim):
+        for e in range(dim):
+            total = 0.0
+            for f in range(dim):
+                total += left[d, f] * right[f, e]
+            out[d, e] = total
+
+
+@kernel
 def moment_potential(
     points: np.ndarray,
     atoms: np.ndarray,
@@ -106,34 +118,21 @@ def moment_potential(
         for e in range(dim):
             trace += spread[d, e] * source[e, d]
     scale = math.sqrt(trace) if trace > 0.0 else 1.0
+    multiply(spread, source, root)
     for d in range(dim):
         for e in range(dim):
-            total = 0.0
-            for f in range(dim):
-                total += spread[d, f] * source[f, e]
-            root[d, e] = total / scale / scale
+            root[d, e] /= scale * scale
             inverse[d, e] = 1.0 if d == e else 0.0
     for _ in range(ROOT_STEPS):
+        multiply(inverse, root, step)
         for d in range(dim):
             for e in range(dim):
-                total = 0.0
-                for f in range(dim):
-                    total += inverse[d, f] * root[f, e]
-                step[d, e] = (1.5 if d == e else 0.0) - 0.5 * total
-        for d in range(dim):
-            for e in range(dim):
-                total = 0.0
-                for f in range(dim):
-                    total += root[d, f] * step[f, e]
-                product[d, e] = total
+                step[d, e] = (1.5 if d == e else 0.0) - 0.5 * step[d, e]
+        multiply(root, step, product)
         root, product = product, root
-        for d in range(dim):
-            for e in range(dim):
-                total = 0.0
-                for f in range(dim):
-                    total += step[d, f] * inverse[f, e]
-                product[d, e] = total
+        multiply(step, inverse, product)
         inverse, product = product, inverse
+    multiply(source, inverse, product)
     for j in range(m):
         level = 0.0
         along = 0.0
@@ -142,10 +141,7 @@ def moment_potential(
             along += centre[d] * atoms[j, d]
             for e in range(dim):
                 square += atoms[j, d] * source[d, e] * atoms[j, e]
-                total = 0.0
-                for f in range(dim):
-                    total += source[d, f] * inverse[f, e]
-                level += atoms[j, d] * total * atoms[j, e]
+                level += atoms[j, d] * product[d, e] * atoms[j, e]
         level = min(0.5 * level / scale, FARTHEST * math.sqrt(max(square, 0.0)))
         v[j] = along + (level if 0.0 < level < math.inf else 0.0)
     return scale
