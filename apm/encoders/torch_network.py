@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from apm.encoders.base import Encoder
 from apm.encoders.torch import import_torch
+from apm.encoders.torch_layers import layered_jacobian, layers_of
 from apm.pools.inputs import as_dense
 from channelcode._validation import Array, finite_array
 from channelcode.errors import InvalidArgument
@@ -24,7 +25,8 @@ class TorchNetwork(Immutable, Encoder):
     The module is copied, in float64 and in evaluation mode; theta is its parameters one after the
     other, each in row-major order, and `start` those it has now. Outputs `(n, k)` are the channel
     input, logits for a softmax; a single output `(n, 1)` is an input on the line. Examples `(n, d)`
-    are reshaped to `(n, *shape)` where the module wants images. Jacobians are exact (`torch.func`),
+    are reshaped to `(n, *shape)` where the module wants images. Jacobians are exact: in
+    closed form for a plain `nn.Sequential` of linear layers and activations, else by `torch.func`,
     in pieces. Give it to the posterior: `Laplace(Softmax(K), decay, encoder=TorchNetwork(module))`.
     """
 
@@ -80,6 +82,10 @@ class TorchNetwork(Immutable, Encoder):
         at = self._draws(theta, (1, 2))
         if at.ndim == 2:
             return np.stack([self.jacobian(one, X) for one in at], axis=1)
+        layers = layers_of(self._module) if self._shape is None else None
+        if layers is not None:
+            found = layered_jacobian(layers, at, np.asarray(as_dense(X), dtype=np.float64))
+            return found[:, 0] if found.shape[1] == 1 else found
         weights, rows = torch.from_numpy(at), self._examples(X)
 
         def one(w: Any, x: Any) -> Any:

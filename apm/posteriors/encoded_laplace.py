@@ -11,7 +11,7 @@ from apm.encoders import Encoder
 from apm.encoders.calling import channel_inputs
 from apm.pools.inputs import Matrix, as_dense
 from apm.posteriors.base import Posterior
-from apm.posteriors.covariances.expansion import Expansion, Spread
+from apm.posteriors.covariances.expansion import Expansion, Factor, Spread
 from apm.posteriors.covariances.feature_covariance import require_room
 from apm.posteriors.fitting.gauss_newton import (
     Maximum,
@@ -21,6 +21,7 @@ from apm.posteriors.fitting.gauss_newton import (
 )
 from apm.posteriors.fitting.restarts import best_maximum
 from apm.posteriors.laplace import Laplace
+from apm.posteriors.samples.priors import require_prior
 from apm.posteriors.samples.reweighting import Pending
 from channelcode._validation import Array, Seed, as_generator, finite_array, integer, read_only
 from channelcode.channels import Channel
@@ -55,12 +56,13 @@ class EncodedLaplace(Laplace):
     (array([ 0.6662, -0.0834]), True)
     """
 
-    __slots__ = ("_asked", "_drawn", "_encoder", "_plan", "_prior", "_push")
+    __slots__ = ("_asked", "_drawn", "_encoder", "_fixed", "_plan", "_prior", "_push")
     _encoder: Encoder
     _push: str
     _prior: Gaussian | None
     _plan: tuple[int, int, int]
     _drawn: Array | None
+    _fixed: Array | None
     _asked: tuple[Any, ...]
 
     linear = False
@@ -84,7 +86,7 @@ class EncodedLaplace(Laplace):
         if push not in ("linear", "draws"):
             raise InvalidArgument("push", 'must be "linear" or "draws"', push)
         if prior is not None:
-            _require_prior(prior, encoder.num_parameters)
+            require_prior(prior, encoder.num_parameters)
         if isinstance(rng, np.random.Generator) or rng is None:
             rng = int(as_generator(rng).integers(2**63))
         if restarts is None:  # trained weights are a start that a prior draw will not better
@@ -94,7 +96,8 @@ class EncodedLaplace(Laplace):
             integer("restarts", restarts, least=0),
             integer("rng", rng, least=0),
         )
-        self._set(_encoder=encoder, _push=push, _prior=prior, _plan=plan, _drawn=None, _asked=())
+        self._set(_encoder=encoder, _push=push, _prior=prior, _plan=plan, _asked=())
+        self._set(_drawn=None, _fixed=None)
         super().__init__(channel, prior_precision, classes=classes)
 
     # What it is -------------------------------------------------------------------------------
@@ -129,11 +132,11 @@ class EncodedLaplace(Laplace):
         """Cov theta = Lambda^-1, `(q, q)`."""
         if "covariance" not in self._cache:
             spread, scale = self._solved().spread, self._problem(0).scale
-            q = len(spread.basis)
+            q = len(self._solved().u)
             require_room((q, q), "the covariance of the parameters")
             root = spread.draw(np.eye(q))
-            root = root * scale[:, None] if scale.ndim == 1 else scale @ root
-            covariance = root @ root.T
+            root = root * scale if scale.ndim == 1 else root @ scale.T
+            covariance = root.T @ root  # a row for each direction of the noise
             covariance.setflags(write=False)
             self._cache["covariance"] = covariance
         return self._cache["covariance"]
@@ -167,13 +170,22 @@ class EncodedLaplace(Laplace):
 
         Away from the maximum it is the posterior of another model: `gradient_norm` says how far.
         """
-        point = finite_array("theta", theta, ndim=1)
         problem = self._problem(len(self.design))
-        if len(point) != len(problem.centre):
-            rule = f"must have {len(problem.centre)} entries"
-            raise InvalidArgument("theta", rule, len(point))
-        found = expanded(problem, problem.coordinates(point))
-        return self._evolve(_solution=self._expansion(problem, found), _asked=())
+        return self._evolve(_solution=self._expanded(problem, theta), _asked=(), _drawn=None)
+
+    def fit_at(
+        self,
+        theta: ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """The posterior of these labels expanded at theta `(q,)`, without a search for the maximum.
+
+        For a network that was trained elsewhere: theta are its weights. It is `fit(X, y).at(theta)`
+        at the cost of one jacobian; `gradient_norm` says how far theta is from a maximum.
+        """
+        return self._evolve(_fixed=finite_array("theta", theta, ndim=1)).fit(X, y, sample_weight)
 
     # Candidates -------------------------------------------------------------------------------
 
@@ -191,7 +203,7 @@ class EncodedLaplace(Laplace):
         pieces = []
         for part in self.pieces(X):
             centre, slopes = self._centre(part), whitened_jacobian(problem, self._solved().u, part)
-            change = np.einsum("nkq,sq->nsk", slopes, moved)
+            change = np.swapaxes(slopes @ moved.T, 1, 2)  # (n, s, k)
             pieces.append(centre[:, None] + (change[..., 0] if self.dim == 1 else change))
         return np.concatenate(pieces)
 
@@ -212,7 +224,7 @@ class EncodedLaplace(Laplace):
         spreads = []
         for part in self.pieces(X):
             image = self.images(part)
-            spreads.append(np.einsum("njq,nkq->njk", image, image))
+            spreads.append(image @ np.swapaxes(image, 1, 2))
         spread = np.concatenate(spreads)
         return self._centre(X), spread[:, 0, 0] if self.dim == 1 else spread
 
@@ -293,8 +305,10 @@ class EncodedLaplace(Laplace):
 
     def _solve(self, start: Posterior | None, fresh: int) -> Expansion:
         n = len(self.design)
-        problem = self._problem(n)
-        self._set(_asked=(), _drawn=None)
+        problem, fixed = self._problem(n), self._fixed
+        self._set(_asked=(), _drawn=None, _fixed=None)
+        if fixed is not None:
+            return self._expanded(problem, fixed)
         if n == 0:
             return self._expansion(problem, expanded(problem, np.zeros(len(problem.centre))))
         before = start._solution.u if isinstance(start, EncodedLaplace) else None
@@ -305,9 +319,16 @@ class EncodedLaplace(Laplace):
         found = best_maximum(problem, before, self._plan[1], rng)
         return self._expansion(problem, found)
 
+    def _expanded(self, problem: Problem, theta: ArrayLike) -> Expansion:
+        point = finite_array("theta", theta, ndim=1)
+        if len(point) != len(problem.centre):
+            rule = f"must have {len(problem.centre)} entries"
+            raise InvalidArgument("theta", rule, len(point))
+        return self._expansion(problem, expanded(problem, problem.coordinates(point)))
+
     def _expansion(self, problem: Problem, found: Maximum) -> Expansion:
-        spread = Spread.of(found.rows)
-        evidence = -found.value + float(np.log(spread.shrink).sum())
+        spread = found.spread
+        evidence = -found.value + spread.log_shrink
         draws = None
         if self._push == "draws":
             rng = np.random.default_rng([self._plan[2], len(problem.rows), 1])
@@ -317,7 +338,9 @@ class EncodedLaplace(Laplace):
             found.steps, draws,
         )  # fmt: skip
 
-    def _draws(self, u: Array, spread: Spread, count: int, rng: np.random.Generator) -> Array:
+    def _draws(
+        self, u: Array, spread: Spread | Factor, count: int, rng: np.random.Generator
+    ) -> Array:
         return self._problem(0).theta(u + spread.draw(rng.standard_normal((count, len(u)))))
 
     def _prior_diagonal(self, num_features: int) -> Array:
@@ -361,36 +384,13 @@ class EncodedLaplace(Laplace):
         }
 
     def _solution_state(self) -> dict[str, np.ndarray]:
-        solved = self._solved()
-        state = {
-            "u": solved.u,
-            "gradient": solved.gradient,
-            "figures": np.array([solved.decrement, solved.log_evidence, solved.steps]),
-            "basis": solved.spread.basis,
-            "shrink": solved.spread.shrink,
-        }
-        return state if solved.draws is None else state | {"draws": solved.draws}
+        return self._solved().arrays()
 
     def _restore_solution(self, state: dict[str, np.ndarray]) -> Expansion:
-        decrement, evidence, steps = (float(value) for value in state["figures"])
-        draws = read_only(state["draws"]) if "draws" in state else None
-        spread = Spread(read_only(state["basis"]), read_only(state["shrink"]))
-        u, gradient = read_only(state["u"]), read_only(state["gradient"])
-        return Expansion(u, gradient, decrement, evidence, spread, int(steps), draws)
+        return Expansion.of(state)
 
     def __repr__(self) -> str:
         seen = f"{self.num_observations} labels" if self.num_observations else "no labels yet"
         prior = f"prior_precision={self._prior_precision:g}" if self._prior is None else "prior=..."
         named = f"encoder={self._encoder!r}, push={self._push!r}"
         return f"Laplace({self._channel!r}, {prior}, {named}; {seen})"
-
-
-def _require_prior(prior: Any, count: int | None) -> None:
-    if not isinstance(prior, Gaussian):
-        raise InvalidArgument("prior", "must be a Gaussian(mean, covariance)", prior)
-    if count is not None and prior.dim != count:
-        raise InvalidArgument("prior", f"must have dimension {count}, as the encoder", prior.dim)
-    try:
-        np.linalg.cholesky(np.atleast_2d(prior.covariance))
-    except np.linalg.LinAlgError:
-        raise InvalidArgument("prior", "must have a positive definite covariance", prior) from None

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from apm import Belief, Difference, InformationGain, Laplace, Learner, Linear
+from apm import Belief, Difference, InformationGain, Laplace, Learner, Linear, Particles
 from channelcode import Logistic
+from channelcode.measures import Gaussian
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "pairs.json").read_text())["bradley_terry"]
 ITEMS = np.eye(CASE["items"])
@@ -41,3 +42,18 @@ def test_pairs_are_asked_where_the_answer_is_open():
     law = belief.push(pool)
     strengths = np.asarray(belief.posterior.mean)
     np.testing.assert_allclose(law.mean, strengths[first] - strengths[second], atol=1e-12)
+
+
+def test_the_posterior_mean_is_that_of_expectation_propagation():
+    """choix's `ep_pairwise` gives means and variances of strengths, by another approximation.
+
+    2,000 draws err by about .03 deviations in a mean and 7 % in a variance: five of these.
+    """
+    prior = Gaussian(np.zeros(12), np.eye(12) / CASE["prior_precision"])
+    draws = Particles(Logistic(), Difference(Linear()), prior, samples=2000, rng=0)
+    posterior = draws.fit(PAIRS, np.ones(len(PAIRS), dtype=int))
+    mean, variance = (np.array(CASE["choix"][name]) for name in ("ep_mean", "ep_variance"))
+    assert np.abs((posterior.mean - mean) / np.sqrt(variance)).max() < 0.15
+    assert np.abs(np.diag(posterior.covariance) / variance - 1.0).max() < 0.35
+    # the maximum of the density is another thing: it lies .2 deviations nearer to zero
+    assert np.abs((np.array(CASE["map"]) - mean) / np.sqrt(variance)).max() > 0.19

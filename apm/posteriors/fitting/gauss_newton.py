@@ -19,6 +19,7 @@ import numpy as np
 from apm.encoders import Encoder
 from apm.encoders.base import differences
 from apm.encoders.calling import channel_inputs
+from apm.posteriors.covariances.expansion import Factor, Spread, spread_of
 from apm.posteriors.labels import Codes
 from channelcode._validation import Array
 from channelcode.channels import Channel
@@ -30,6 +31,7 @@ STEEP = 1e-4  # of Armijo's rule
 SHORTEST = 1e-12  # step that is tried
 CLOSE = 1e-9  # posterior deviations from the maximum, by the Newton decrement
 NEAR = 1e-6  # what is still called converged where rounding allows no further step
+NOTHING = 1e-15  # of the largest eigenvalue: rounding
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
@@ -94,8 +96,8 @@ class Problem(NamedTuple):
             terms = np.sqrt(probability)[..., None] * gradients
         terms = np.where(probability[..., None] > 0, terms, 0.0)
         fisher = self.weights[:, None, None] * np.einsum("nyj,nyk->njk", terms, terms)
-        rows = np.einsum("njk,nkq->njq", psd_root(fisher), slopes).reshape(n * k, -1)
-        return u - np.einsum("nk,nkq->q", pull, slopes), rows
+        rows = (psd_root(fisher) @ slopes).reshape(-1, slopes.shape[2])
+        return u - pull.ravel() @ slopes.reshape(n * k, -1), rows
 
 
 def whitened_jacobian(problem: Problem, u: Array, X: Array) -> Array:
@@ -136,16 +138,23 @@ def checked_jacobian(found: Array, channel: Channel, theta: Array, X: Array) -> 
     if k > 1:
         from apm.posteriors.input_projection import informative_projection
 
-        slopes = np.einsum("jk,nkq->njq", informative_projection(channel), slopes)
+        slopes = informative_projection(channel) @ slopes
     return slopes
 
 
 def psd_root(forms: Array) -> Array:
-    """Symmetric roots of positive semidefinite `(n, k, k)`; rounding below zero counts as zero."""
+    """Roots R `(n, r, k)`, R'R the positive semidefinite `(n, k, k)`; rounding below zero is zero.
+
+    Directions in which all forms vanish are left out: a softmax does not see a common shift.
+    """
     if forms.shape[1] == 1:
         return np.sqrt(np.maximum(forms, 0.0))
     values, vectors = np.linalg.eigh(forms)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    first = 0
+    while first < forms.shape[1] - 1 and not values[:, first].max() > NOTHING * values.max():
+        first += 1
+    kept = np.sqrt(np.maximum(values[:, first:], 0.0))
+    return kept[:, :, None] * np.swapaxes(vectors, 1, 2)[:, first:]
 
 
 def inverse(rows: Array) -> Callable[[Array], Array]:
@@ -166,14 +175,14 @@ class Maximum(NamedTuple):
     """A local maximum of the posterior.
 
     `u` `(q,)`, J there, the gradient of J in theta's own coordinates, the distance to the maximum
-    in posterior deviations by the Newton decrement, the rows G, and the steps it took.
+    in posterior deviations by the Newton decrement, (I + G'G)^-1, and the steps it took.
     """
 
     u: Array
     value: float
     gradient: Array
     decrement: float
-    rows: Array
+    spread: Spread | Factor
     steps: int
 
 
@@ -232,10 +241,11 @@ def expanded(problem: Problem, u: Array, steps: int = 0) -> Maximum:
     if not np.isfinite(value):
         raise InvalidArgument("theta", "must be possible under the labels", problem.theta(u))
     gradient, rows = problem.model(u)
-    decrement = float(np.sqrt(max(gradient @ inverse(rows)(gradient), 0.0)))
+    spread = spread_of(rows)
+    decrement = float(np.linalg.norm(spread.image(gradient)))
     scale = problem.scale
     own: Any = gradient / scale if scale.ndim == 1 else np.linalg.solve(scale.T, gradient)
-    return Maximum(u, value, np.asarray(own), decrement, rows, steps)
+    return Maximum(u, value, np.asarray(own), decrement, spread, steps)
 
 
 def _corrected(

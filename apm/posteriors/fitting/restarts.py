@@ -11,7 +11,6 @@ from apm.posteriors.fitting.gauss_newton import (
     ROUNDING,
     Maximum,
     Problem,
-    inverse,
     maximise,
     whitened_jacobian,
 )
@@ -80,10 +79,9 @@ def settled(problem: Problem, found: Maximum, rng: np.random.Generator) -> Maxim
 
 
 def _lower_aside(problem: Problem, found: Maximum, rng: np.random.Generator) -> Array | None:
-    solve = inverse(found.rows)
     blur = 4.0 * ROUNDING * (1.0 + abs(found.value))
     for noise in rng.standard_normal((DIRECTIONS, len(found.u))):
-        aside = solve(noise)
+        aside = found.spread.solve(noise)
         length = float(np.sqrt(max(noise @ aside, 0.0)))
         if length == 0:
             continue
@@ -115,9 +113,7 @@ def apartness(problem: Problem, best: Maximum, rival: Maximum, rng: np.random.Ge
         probes = problem.rows
         l = channel_inputs(problem.encoder, theta, probes, problem.channel)
         slopes = whitened_jacobian(problem, best.u, probes)
-    solve = inverse(best.rows)
-    images = np.stack([solve(row.T).T for row in slopes])
-    spread = np.einsum("nkq,nkq->n", slopes, images)
+    spread = np.square(best.spread.image(slopes)).sum(axis=(1, 2))
     apart = np.square(l[:, 0] - l[:, 1]).reshape(len(probes), -1).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(apart > 0, apart / spread, 0.0)

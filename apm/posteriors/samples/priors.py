@@ -126,3 +126,15 @@ def _gaussian(prior: Gaussian, theta: Array) -> Array:
     z = np.linalg.solve(root, ((theta - np.asarray(prior.mean)) / deviations).T)
     scale = float(np.log(np.diag(root)).sum() + np.log(deviations).sum())
     return -0.5 * np.square(z).sum(axis=0) - scale - count * HALF_LOG_TWO_PI
+
+
+def require_prior(prior: Any, count: int | None) -> None:
+    """Refuse a prior that is not a Gaussian of that many parameters."""
+    if not isinstance(prior, Gaussian):
+        raise InvalidArgument("prior", "must be a Gaussian(mean, covariance)", prior)
+    if count is not None and prior.dim != count:
+        raise InvalidArgument("prior", f"must have dimension {count}, as the encoder", prior.dim)
+    try:
+        np.linalg.cholesky(np.atleast_2d(prior.covariance))
+    except np.linalg.LinAlgError:
+        raise InvalidArgument("prior", "must have a positive definite covariance", prior) from None

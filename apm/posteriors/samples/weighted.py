@@ -175,7 +175,10 @@ class WeightedSamples(Posterior):
         After `awaiting` it is the information beyond what the labels asked for will tell.
         """
         if about is not None:
-            rule = "must be None: the information about some parameters alone needs a Grid"
+            rule = (
+                "must be None: the information about some parameters alone needs a Grid, where "
+                "each of their values comes with all values of the others; no two draws share one"
+            )
             raise InvalidArgument("about", rule, about)
         theta, weights = self._supported_theta(), self._supported_weights()
         if self._asked is None:

@@ -80,7 +80,10 @@ class InformationGain(PoolSelector):
         if belief.reads_tables:
             return self.samples is None
         if self.about is not None:
-            rule = "must be None: the information about some parameters alone needs a Grid"
+            rule = (
+                "must be None: the information about some parameters alone needs a Grid, where "
+                "each of their values comes with all values of the others; no two draws share one"
+            )
             raise InvalidArgument("about", rule, list(self.about))
         return False
 

@@ -427,3 +427,24 @@ def test_expanded_away_from_the_maximum_says_so():
     p = Logistic().prob(X @ away.mean)[:, 1]
     expected = np.linalg.norm(away.mean - X.T @ (Y - p))
     assert away.gradient_norm == pytest.approx(expected, rel=1e-8)
+
+
+def test_fit_at_is_fit_and_at():
+    """Without a search: the same expansion, and the next label goes on from there."""
+    encoder = NonLinear(lambda theta, X: theta[:, 0] - np.exp(theta[:, 1]) * X, 2)
+    X, y = np.array([[0.0], [1.0], [2.0], [0.5]]), [1, 1, 0, 1]
+    prior = Laplace(Logistic(), 1.0, encoder=encoder, restarts=0)
+    point = np.array([0.3, -0.4])
+    one, two = prior.fit_at(point, X, y), prior.fit(X, y).at(point)
+    np.testing.assert_allclose(one.mean, point, atol=1e-15)
+    np.testing.assert_allclose(one.covariance, two.covariance, atol=1e-14)
+    assert one.gradient_norm == pytest.approx(two.gradient_norm)
+    assert one.gradient_norm > 0.1  # it is no maximum, and says so
+    assert one.update([3.0], 0).gradient_norm < 1e-6
+    assert prior.num_observations == 0
+    weighted = prior.fit_at(point, X[:3], y[:3], [1, 2, 1])
+    repeated = prior.fit_at(point, X[[0, 1, 1, 2]], [1, 1, 1, 0])
+    np.testing.assert_allclose(weighted.covariance, repeated.covariance, atol=1e-12)
+    for wrong, message in (([0.1], "2 entries"), ([np.nan, 0.0], "finite"), (3.0, "theta")):
+        with pytest.raises(InvalidArgument, match=message):
+            prior.fit_at(wrong, X, y)

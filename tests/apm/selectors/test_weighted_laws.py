@@ -10,7 +10,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apm.belief import Belief
-from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
+from apm.power import (
+    FixedPower,
+    MatchedPower,
+    PoolMaxPower,
+    SharePower,
+    SignalPower,
+    SpectralPower,
+    SpectralWithMean,
+    VariancePower,
+)
 from apm.selectors import (
     APM,
     BALD,
@@ -19,6 +28,7 @@ from apm.selectors import (
     APMExplore,
     ContestedPair,
     Entropy,
+    GainPerCost,
     InformationGain,
     LeastConfidence,
     Margin,
@@ -38,8 +48,13 @@ LINE: list[Selector] = [
     APM(SpectralWithMean()),
     APM(PoolMaxPower(), message=Predictions(X[:3])),
     APM(PoolMaxPower(), message=Predictions(X[:3], pooled=False, weighted=False)),
+    APM(MatchedPower()),
+    APM(VariancePower()),
+    APM(SignalPower()),
+    APM(SharePower()),
     APMExploit(FixedPower(2.0), averaged=True),
     APMExplore(PoolMaxPower()),
+    GainPerCost(),
     BALD(),
     EPIG(targets=X[:2]),
     InformationGain(),

@@ -76,7 +76,13 @@ def test_both_forms_of_the_inverse():
     forms = rng.normal(size=(4, 3, 3))
     forms = forms @ np.swapaxes(forms, 1, 2)
     roots = psd_root(forms)
-    np.testing.assert_allclose(roots @ roots, forms, atol=1e-12)
+    np.testing.assert_allclose(np.swapaxes(roots, 1, 2) @ roots, forms, atol=1e-12)
+    centre = np.eye(3) - 1 / 3
+    roots = psd_root(centre @ forms @ centre)  # one direction that no form sees
+    assert roots.shape == (4, 2, 3)
+    found = np.swapaxes(roots, 1, 2) @ roots
+    np.testing.assert_allclose(found, centre @ forms @ centre, atol=1e-12)
+    assert psd_root(np.zeros((2, 3, 3))).shape == (2, 1, 3)
 
 
 def test_fisher_rows_of_a_softmax_are_its_hessian():

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode import DiscreteMeasure, Empirical, EmpiricalPool, nearest, w2, w2_squared
+from channelcode import (
+    Channel,
+    Cloglog,
+    DiscreteMeasure,
+    Empirical,
+    EmpiricalPool,
+    Lapse,
+    Logistic,
+    Ordinal,
+    mutual_information,
+    nearest,
+    w2,
+    w2_squared,
+)
 from tests.channelcode.transport.oracles import emd_squared
 
 
@@ -65,3 +81,27 @@ def test_units_change_no_pool_of_few_draws(exponent):
         plain = w2_squared(EmpiricalPool(samples), DiscreteMeasure(atoms, weights))
         moved = w2_squared(EmpiricalPool(samples * unit), DiscreteMeasure(atoms * unit, weights))
         np.testing.assert_allclose(moved / unit / unit, plain, rtol=1e-9)
+
+
+WEIGHTED = json.loads((Path(__file__).parents[3] / "data" / "weighted.json").read_text())["cases"]
+CHANNELS: dict[str, Channel] = {
+    "logistic": Logistic(),
+    "lapse_cloglog_0.5_0.02": Lapse(Cloglog(), low=0.5, high=0.02),
+    "ordinal_-1_1": Ordinal([-1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("place", range(len(WEIGHTED)))
+def test_weighted_samples_equal_a_linear_programme(place):
+    """HiGHS for the distance (its own 1e-9), sums for the information: one law, and a pool."""
+    case = WEIGHTED[place]
+    samples, weights = np.array(case["samples"]), np.array(case["weights"])
+    target = DiscreteMeasure(np.array(case["atoms"]), np.array(case["masses"]))
+    pool = EmpiricalPool(np.stack([samples, samples + 1.0]), weights)
+    one = w2(Empirical(samples, weights), target).squared
+    assert one == pytest.approx(case["lp"], rel=1e-9)
+    assert one == pytest.approx(case["w2_squared"], rel=1e-11)
+    assert w2_squared(pool, target)[0] == pytest.approx(case["w2_squared"], rel=1e-11)
+    for name, nats in case.get("information_nats", {}).items():
+        found = mutual_information(CHANNELS[name], pool)
+        assert found.nats[0] == pytest.approx(nats, abs=1e-12)
