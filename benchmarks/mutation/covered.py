@@ -30,6 +30,10 @@ class Covered:
         self.tests: list[str] = found["tests"]
         self.seconds: list[float] = found["seconds"]
         self.lines: dict[str, dict[str, list[int]]] = found["lines"]
+        self._known = frozenset(self.tests)
+
+    def __contains__(self, test: object) -> bool:
+        return test in self._known
 
     def of(self, path: str, line: int, source: str) -> list[str]:
         """Names of the tests that run the statement at `line` of `path`, which holds `source`.

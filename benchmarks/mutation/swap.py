@@ -16,7 +16,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -89,32 +89,32 @@ def empty_caches(packages: tuple[str, ...]) -> None:
 
 
 class Server:
-    """The collected tests, by name, in this process."""
+    """The collected tests, by name, in this process: a plugin of pytest."""
 
     def __init__(self, tree: Path, folders: Sequence[str]) -> None:
+        self.tree, self.folders = tree, [*folders]
+        self.items = dict[str, Any]()
+        self.failed: str | None = None
+
+    def main(self, serve: Callable[[], None]) -> None:
+        """Collect the tests, and call `serve` in place of running them."""
         import pytest
 
-        self.tree, self.items = tree, dict[str, Any]()
-        server = self
-
-        class Keep:
-            def pytest_runtestloop(self, session: Any) -> bool:
-                server.items = {item.nodeid: item for item in session.items}
-                server.serve(session)
-                return True
-
-            def pytest_runtest_logreport(self, report: Any) -> None:
-                if report.failed:
-                    server.failed = report.nodeid
-
-        self.failed: str | None = None
-        self.main = lambda serve: self._main(pytest, Keep(), folders, serve)
-
-    def _main(self, pytest: Any, keep: Any, folders: Sequence[str], serve: Any) -> None:
         self.serve = serve
         options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
         options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        pytest.main([*options, *folders], plugins=[keep])
+        pytest.main([*options, *self.folders], plugins=[self])
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Called by pytest once everything is collected."""
+        self.items = {item.nodeid: item for item in session.items}
+        self.serve()
+        return True
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Called by pytest for every part of a test."""
+        if report.failed:
+            self.failed = report.nodeid
 
     def run(self, names: Sequence[str]) -> None:
         """Run these tests here, until one fails."""

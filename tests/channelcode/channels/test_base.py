@@ -124,3 +124,20 @@ def test_sampling_never_draws_the_impossible():
 def test_sampling_refuses_a_bad_rng():
     with pytest.raises(InvalidArgument, match="rng must be"):
         Logistic().sample(0.0, rng="seed")  # type: ignore[arg-type]
+
+
+def test_derivatives_of_a_users_own_channel_get_checked_input():
+    class Own(Channel):
+        dim, num_outputs = 1, 2
+
+        def log_prob(self, l):
+            return Logistic().log_prob(l)
+
+        def derivatives(self, l):
+            assert isinstance(l, np.ndarray)
+            return Logistic().derivatives(l)
+
+    found, expected = Own().derivatives([0.0, 1.0]), Logistic().derivatives([0.0, 1.0])
+    np.testing.assert_array_equal(found.gradient, expected.gradient)
+    with pytest.raises(InvalidArgument, match="l must"):
+        Own().derivatives([np.nan])

@@ -32,3 +32,9 @@ def test_pairs_and_counts():
 def test_bad_supports(bad):
     with pytest.raises(InvalidArgument, match="support must"):
         as_support(bad)
+
+
+def test_an_interval_holds_its_ends_and_nothing_beyond():
+    y = np.array([-0.1, 0.0, 0.5, 1.0, 1.1])
+    assert Interval(0.0, 1.0).contains(y).tolist() == [False, True, True, True, False]
+    assert Interval(0.0, np.inf).contains(y).tolist() == [False, True, True, True, True]

@@ -139,3 +139,9 @@ def test_simplify_merges_to_the_centre_of_mass():
 
 def test_repr_is_readable():
     assert "atoms=[-2.,  2.]" in repr(DiscreteMeasure.symmetric(2.0))
+
+
+def test_simplify_sorts_by_the_first_coordinate_then_the_next():
+    measure = DiscreteMeasure.uniform([[0.0, 2.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 5.0]])
+    expected = [[-1.0, 5.0], [0.0, 1.0], [0.0, 2.0], [1.0, 0.0]]
+    assert measure.simplify().points.tolist() == expected

@@ -21,6 +21,7 @@ from channelcode.measures import (
     ScaledPool,
 )
 from channelcode.transport import (
+    QuasiMonteCarlo,
     bures_squared,
     w2,
     w2_squared,
@@ -103,3 +104,14 @@ def test_means_whose_squares_overflow_are_refused_on_both_sides(far):
     for pool in (ScalarPool([0.0, far], [1.0, 1.0]), EmpiricalPool([[0.0, far], [1.0, 2.0]])):
         with pytest.raises(InvalidArgument, match="squared distances that are finite"):
             w2_squared(pool, DiscreteMeasure.symmetric(1.0))
+
+
+def test_a_solver_is_asked_for_each_candidate(rng):
+    """A coarse rule has another answer than the exact one, and it is the one that is given."""
+    nu = DiscreteMeasure(rng.standard_normal((5, 2)), [0.1, 0.2, 0.3, 0.2, 0.2])
+    laws = [Gaussian([0.1, 0.2], np.eye(2)), Gaussian([1.0, 0.0], [[2.0, 0.5], [0.5, 1.0]])]
+    coarse = QuasiMonteCarlo(points=4, replicates=2)
+    found = w2_squared(laws, nu, solver=coarse, tol=1.0)
+    expected = [w2(law, nu, solver=coarse, tol=1.0).squared for law in laws]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert np.abs(found - w2_squared(laws, nu)).max() > 1e-6

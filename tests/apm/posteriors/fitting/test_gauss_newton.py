@@ -14,6 +14,7 @@ from scipy.optimize import approx_fprime
 from apm import NonLinear
 from apm.posteriors.fitting.gauss_newton import (
     Problem,
+    checked_jacobian,
     encoder_jacobian,
     expanded,
     inverse,
@@ -108,3 +109,9 @@ def test_what_cannot_be_maximised_says_so():
     wrong = NonLinear(held.encoder.function, 2, lambda t, X: np.ones((len(X), 3, 2)))  # type: ignore[attr-defined]
     with pytest.raises(InvalidArgument, match=r"must have shape \(12, 2\)"):
         encoder_jacobian(wrong, Logistic(), np.zeros(2), held.rows)
+
+
+def test_the_row_with_a_slope_that_is_not_finite_is_named():
+    slopes = np.array([[1.0, 2.0], [np.nan, 0.0], [3.0, 4.0]])
+    with pytest.raises(InvalidArgument, match=r"for x = \[7\.0\]"):
+        checked_jacobian(slopes, Logistic(), np.zeros(2), np.array([[5.0], [7.0], [9.0]]))

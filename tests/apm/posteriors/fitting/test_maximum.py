@@ -121,3 +121,13 @@ def test_too_few_steps_are_an_error_with_the_weights(monkeypatch) -> None:
     with pytest.raises(NotConverged, match="raise prior_precision") as caught:
         Laplace(Logistic(), 0.01).fit(X, y)
     assert caught.value.result.shape == (1, 2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_derivatives_of_any_number_of_labels(count):
+    """Of ln sigma(l): 1 - sigma(l) and -sigma(l)(1 - sigma(l)), also for a single label."""
+    l = np.array([0.5, -1.0])[:count]
+    gradient, hessian = label_derivatives(Logistic(), np.ones(count, dtype=np.int64), l)
+    share = 1 / (1 + np.exp(-l))
+    np.testing.assert_allclose(gradient, (1 - share)[:, None])
+    np.testing.assert_allclose(hessian, (-share * (1 - share))[:, None, None])

@@ -15,6 +15,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import multivariate_normal
 
 from apm import APM, Belief, FixedPower, Grid, InformationGain, Linear, NonLinear
+from apm.posteriors.samples.axes import spacing
 from apm.testing import check_posterior
 from channelcode import Gaussian, Lapse, Logistic, Softmax
 from channelcode.errors import InvalidArgument
@@ -334,3 +335,8 @@ def test_the_largest_value_of_a_density_is_not_that_of_its_cells():
     axis = np.array([0.0, 1.0, 1.1, 1.2, 5.0])  # the cell of 5 is the widest
     grid = Grid([axis], Logistic(), Linear(), lambda t: np.exp(-np.square(t[:, 0] - 1.1)))
     assert grid.map == pytest.approx([1.1])
+
+
+def test_spacing_is_the_mean_distance_to_the_neighbours():
+    np.testing.assert_allclose(spacing(np.array([0.0, 1.0, 3.0, 10.0])), [1.0, 1.5, 4.5, 7.0])
+    np.testing.assert_allclose(spacing(np.array([10.0, 0.0, 3.0, 1.0])), [7.0, 1.0, 4.5, 1.5])

@@ -56,3 +56,11 @@ def test_the_origin_is_a_number():
 def test_equal_channels_are_equal():
     assert Recentred(Cloglog(), 1) == Recentred(Cloglog(), 1.0) != Recentred(Cloglog(), 2.0)
     assert capacity(Recentred(Cloglog(), 1.0), Peak(1.0)).status.ok
+
+
+def test_landmarks_move_with_the_origin():
+    inner, seen = Cloglog().tails(), Recentred(Cloglog(), 3.0).tails()
+    assert seen is not None
+    assert [place + 3.0 for place, _ in seen.landmarks] == pytest.approx(
+        [place for place, _ in inner.landmarks]
+    )
