@@ -26,6 +26,7 @@ from channelcode import (
     information_gap_bound,
     mutual_information,
 )
+from channelcode.information.densities import atoms_information
 from channelcode.information.output_divergence import output_divergence
 from tests.naming import plain
 
@@ -202,3 +203,11 @@ def test_bad_laws_and_channels():
 
     with pytest.raises(InvalidArgument, match=r"an integral of 0\.9048\d* at l = -1.0"):
         mutual_information(Leaky(), PAIR)
+
+
+def test_errors_are_in_bits_and_integrals_in_nats():
+    channel = AdditiveLaplace(1.5)
+    integral = atoms_information(channel, PAIR.atoms, PAIR.weights)
+    found = mutual_information(channel, PAIR)
+    assert found.nats == integral.nats
+    assert found.error == pytest.approx(integral.error / np.log(2), rel=1e-12)

@@ -29,6 +29,7 @@ from channelcode import (
     mutual_information,
 )
 from channelcode._numerics.scan import sharp_edges
+from channelcode.information.line import HALF_RANGE, partition
 
 BASE, TOP = 0.1, 0.9
 
@@ -242,3 +243,13 @@ def test_integer_weights_of_a_pool_are_repeated_samples(counts, seed):
     for channel in (Logistic(), Ordinal([-1.0, 1.0])):
         found = mutual_information(channel, weighted).bits
         np.testing.assert_allclose(found, mutual_information(channel, repeated).bits, atol=1e-14)
+
+
+@pytest.mark.parametrize("marks", [[], [0.0], [-1e9, 0.25, 1e9]])
+def test_panels_reach_from_end_to_end_and_bend_at_the_marks(marks):
+    edges = partition(np.array(marks, dtype=float), 1.0, 2.0)
+    assert edges[0] == -HALF_RANGE
+    assert edges[-1] == HALF_RANGE
+    assert (np.diff(edges) > 0).all()
+    inside = [(mark - 1.0) / 2.0 for mark in marks if abs(mark) < 100]
+    assert set(inside) <= set(edges.tolist())

@@ -11,7 +11,14 @@ from scipy import integrate
 
 from apm.belief import Belief
 from apm.learner import Learner
-from apm.posteriors import Bohning, Laplace, VariationalLogistic
+from apm.posteriors import (
+    Bohning,
+    DiagonalHessian,
+    FullHessian,
+    KroneckerHessian,
+    Laplace,
+    VariationalLogistic,
+)
 from apm.power import FixedPower
 from apm.selectors import APM
 from channelcode.channels import Logistic, Probit, Softmax
@@ -31,6 +38,21 @@ def test_laplace_is_right_or_refuses_at_any_scale_of_the_features(scale):
     assert mean * scale == pytest.approx(float(np.ravel(plain.mean)[0]), rel=1e-7)
     expected = float(np.ravel(np.asarray(plain.covariance))[0])
     assert variance * scale**2 == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [-500, -300, -50, 50, 300, 500])
+@pytest.mark.parametrize(
+    "structure", [FullHessian(), DiagonalHessian(), KroneckerHessian()], ids=repr
+)
+def test_no_structure_depends_on_the_unit_of_the_features(structure, exponent):
+    """Features times 2^n under a precision times 4^n: the laws of the inputs are the same."""
+    X, y, unit = np.array([[1.0, 0.3], [-0.5, 0.2], [2.0, -1.0]]), [0, 1, 2], 2.0**exponent
+    plain, scaled = (
+        Laplace(Softmax(3), 0.5 * u * u, structure=structure).fit(u * X, y) for u in (1.0, unit)
+    )
+    ours, theirs = (p.pool(p.project(u * X)) for p, u in ((plain, 1.0), (scaled, unit)))
+    np.testing.assert_allclose(theirs.mean, ours.mean, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(theirs.total_variance, ours.total_variance, rtol=1e-7)
 
 
 @pytest.mark.parametrize("scale", [1e12, 1e16, 1e18])

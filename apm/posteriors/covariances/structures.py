@@ -87,6 +87,9 @@ class KroneckerHessian(Structure):
         self, curvatures: Array, design: Array, *, precision: Array, centre: Array
     ) -> Covariance:
         seen = np.einsum("ab,nbc,cd->nad", centre, curvatures, centre, optimize=True)
+        # products of precisions would overflow: in units of the largest, a power of four
+        unit = 2.0 ** round(0.5 * np.log2(precision.max()))
+        design, precision = design / unit, precision / unit / unit
         outer, inner = centre, np.diag(precision)
         for _ in range(ROUNDS):
             before = outer
@@ -101,6 +104,7 @@ class KroneckerHessian(Structure):
         kept = values > 1e-10 * values[-1]  # the rest is what C took out
         outer_inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         inverse = np.linalg.inv(np.linalg.cholesky(0.5 * (inner + inner.T)))
+        inverse = inverse / unit
         return KroneckerCovariance(outer_inverse, inverse.T @ inverse)
 
 

@@ -448,3 +448,14 @@ def test_fit_at_is_fit_and_at():
     for wrong, message in (([0.1], "2 entries"), ([np.nan, 0.0], "finite"), (3.0, "theta")):
         with pytest.raises(InvalidArgument, match=message):
             prior.fit_at(wrong, X, y)
+
+
+def test_a_label_after_draws_is_learnt_by_the_posterior_not_by_the_draws():
+    """Draws are made for one decision; the next label starts from the expansion again."""
+    bent = NonLinear(lambda theta, X: np.exp(theta[:, 1]) * (X - theta[:, 0]), 2)
+    X = np.linspace(-1.0, 1.0, 5)[:, None]
+    held = Laplace(Logistic(), 1.0, encoder=bent, restarts=0).fit(X[:2], [0, 1])
+    drawn = held.drawn(16, np.random.default_rng(0))
+    one, other = (each.update(X[2], 1) for each in (held, drawn))
+    np.testing.assert_allclose(one.project(X)[0], other.project(X)[0], rtol=1e-9)
+    assert not other.gives_samples
