@@ -122,7 +122,8 @@ def tell_command(
         after = file.read()
         count = sum(1 for each in after.values() if each.label)
         typer.echo(
-            f"{len(changed)} answers written; {count} of {len(table)} rows have a label in {labels}"
+            f"{len(changed)} answer{'' if len(changed) == 1 else 's'} written; "
+            f"{count} of {len(table)} rows have a label in {labels}"
         )
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,17 +57,23 @@ def label_command(
         )  # fmt: skip
         desk = Desk(held.file, held.session, text=held.text, image=held.image)
         try:
-            with serve(desk, port=port) as server:
+            with serve(desk, port=port) as server, ExitStack() as stack:
                 try:
                     typer.echo(f"label at {server.url}")
                     typer.echo("stop with Ctrl-C")
                     if browser:
-                        import webbrowser
-
-                        webbrowser.open(server.url)
+                        _open(server.url, stack)
                     server.serve_forever(poll_interval=0.1)
                 except KeyboardInterrupt:
                     count = sum(1 for answer in held.file.read().values() if answer.label)
                     typer.echo(f"stopped: {count} rows have a label in {labels}")
         finally:
             desk.close()
+
+
+def _open(url: str, stack: ExitStack) -> None:
+    """Open the page by way of a private file: arguments of programs are there for all to see."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="apm-"))  # of mode 0700
+    place = Path(folder, "label.html")
+    place.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={url}">')
+    webbrowser.open(place.as_uri())

@@ -9,7 +9,6 @@ changed within the last two seconds is not kept, because a clock may not tell tw
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import stat
@@ -19,11 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from apm.storage import write_whole
+from apm.storage import replacing
 
-VERSION = 1
+VERSION = 2
 SMALLEST = 1 << 20  # bytes: what is smaller is read at once
 KEPT = 3  # tables
+LONGEST_HEAD = 1 << 24  # bytes of names
 SETTLED = 2_000_000_000  # nanoseconds
 
 
@@ -40,17 +40,18 @@ def recalled(path: Path, *about: object) -> tuple[list[str], np.ndarray] | None:
         if status.st_size < SMALLEST or not _private(folder()):
             return None
         place = folder() / _name(path, status, about)
-        content = place.read_bytes()
         if not _private(place):
             return None
-        head, _, body = content.partition(b"\n")
-        known = json.loads(head)
-        if hashlib.sha256(body).hexdigest() != known["check"]:
+        with open(place, "rb") as file:
+            known = json.loads(file.readline(LONGEST_HEAD))
+            body = np.fromfile(file, dtype="<f8")
+        if hashlib.sha256(body.data).hexdigest() != known["check"]:
             return None
-        matrix = np.frombuffer(body, dtype="<f8").reshape(known["shape"])
+        matrix = body.reshape(known["shape"])
         names = known["names"]
         if len(names) != matrix.shape[1]:
             return None
+        matrix.setflags(write=False)
         os.utime(place)  # the least used goes first
         return names, matrix
     except (OSError, ValueError, KeyError, TypeError, IndexError):
@@ -68,18 +69,17 @@ def remember(path: Path, *rest: object) -> None:
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _private(folder()):
             return
-        body = np.ascontiguousarray(matrix, dtype="<f8").tobytes()  # type: ignore[call-overload]
+        body = np.ascontiguousarray(matrix, dtype="<f8")  # type: ignore[call-overload]
         known = {
             "names": names,
-            "shape": list(np.shape(matrix)),  # type: ignore[arg-type]
-            "check": hashlib.sha256(body).hexdigest(),
+            "shape": list(body.shape),
+            "check": hashlib.sha256(body.data.cast("B")).hexdigest(),
         }
-        buffer = io.BytesIO()
-        buffer.write(json.dumps(known).encode() + b"\n")
-        buffer.write(body)
         place = folder() / _name(path, status, tuple(about))
-        write_whole(place, buffer.getvalue())
-        place.chmod(0o600)
+        with replacing(place) as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(json.dumps(known).encode() + b"\n")
+            file.write(body.data.cast("B"))
         for old in sorted(folder().glob("*.table"), key=lambda each: each.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
 

@@ -209,7 +209,7 @@ def test_a_torn_line_is_said_and_moved_aside(files):
     assert result.exit_code == 0
     assert "labels.csv.tail-1" in result.stderr
     assert labels.with_name("labels.csv.tail-1").read_bytes() == b"2,b,label," + whole[-9:-6]
-    assert result.stdout.startswith("1 answers written; 2 of 30")
+    assert result.stdout.startswith("1 answer written; 2 of 30")
 
 
 def test_nothing_left_is_no_error(files):

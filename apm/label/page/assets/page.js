@@ -98,7 +98,8 @@
     $("reasons").textContent = "";
     if ($("why").open) explain();
     clearTimeout(later);
-    later = setTimeout(progress, $("progress").open ? 700 : 2500);
+    // the curve is learnt again from the first label: not while the user is typing away
+    if ($("progress").open || found.labelled % 10 === 0) later = setTimeout(progress, 1500);
     document.body.dataset.turn = found.turn;
     document.body.dataset.row = item ? item.row : "";
     if (pressed) requestAnimationFrame(() => {
@@ -167,6 +168,8 @@
       const found = await reply.json();
       $("advice").textContent = found.advice.length ? found.advice.join("\n") : "Advice comes once two classes have labels.";
       draw(found.labels, found.accuracy);
+      const last = found.accuracy[found.accuracy.length - 1];
+      $("expected").textContent = last === undefined ? "" : "It expects " + Math.round(100 * last) + " % right.";
     } catch (error) { /* the next request will say so */ }
   }
 

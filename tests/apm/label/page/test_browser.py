@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,21 @@ def served(pool, *options, port="0"):
             yield url, running
         finally:
             running.kill()
+
+
+def test_the_browser_is_opened_without_telling_the_token(tmp_path, monkeypatch):
+    """Arguments of programs can be seen by every user of a machine."""
+    from apm.cli import label as module
+
+    told = []
+    monkeypatch.setattr(module.webbrowser, "open", told.append)
+    with ExitStack() as stack:
+        module._open("http://127.0.0.1:1/#token=secret", stack)
+        assert "secret" not in told[0]
+        place = Path(told[0].removeprefix("file://"))
+        assert "url=http://127.0.0.1:1/#token=secret" in place.read_text()
+        assert place.parent.stat().st_mode & 0o077 == 0
+    assert not place.exists()
 
 
 @contextmanager
