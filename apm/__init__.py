@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from apm.journal import Record as Record
     from apm.journal import ScoreSummary as ScoreSummary
     from apm.learner import Learner as Learner
+    from apm.pairs import PairChoice as PairChoice
+    from apm.pairs import PairPool as PairPool
     from apm.posteriors import Bohning as Bohning
     from apm.posteriors import CollapsedWeights as CollapsedWeights
     from apm.posteriors import CompetingMaxima as CompetingMaxima
@@ -104,6 +106,7 @@ else:
             ),
             "journal": "History Record ScoreSummary",
             "learner": "Learner",
+            "pairs": "PairChoice PairPool",
             "posteriors": (
                 "Bohning CollapsedWeights CompetingMaxima DiagonalHessian Draws FullHessian "
                 "Grid Inputs KroneckerHessian Laplace LinearGaussian MaximumEvidence Particles "
