@@ -2,6 +2,7 @@
 
     python -m benchmarks.bench_experts [--seeds 100]
     python -m benchmarks.bench_experts --crowds --seeds 20      # against crowd-kit, if installed
+    python -m benchmarks.bench_experts --picture experts.png    # bits for the money by spread
 
 Logistic regression in the plane, |theta| = 3, a pool of 100 examples, the prior N(0, 2^2 I) on an
 exact grid. Two panels of three experts. Symmetric: answers through the logistic channel itself,
@@ -18,7 +19,7 @@ import argparse
 
 import numpy as np
 
-from apm import Expert, ExpertLearner, GainPerCost, Grid, InformationGain, Laplace, Linear
+from apm import Expert, GainPerCost, Grid, InformationGain, Laplace, Learner, Linear
 from channelcode import Lapse, Logistic, UnknownLapse
 
 PANELS = {
@@ -58,7 +59,7 @@ def cost_curve(
     }
     truth = test @ theta > 0
     model = Grid([AXIS, AXIS], Logistic(), Linear(), prior=prior)
-    learner = ExpertLearner(X, model, selector, experts=experts, seed=seed)  # type: ignore[arg-type]
+    learner = Learner(X, model, selector, experts=experts, seed=seed)  # type: ignore[arg-type]
     found = []
     while learner.spent < BUDGET and len(learner.remaining):
         pick = learner.ask()
@@ -99,7 +100,7 @@ def crowd(seed: int, answers_each: int) -> dict[str, tuple[float, float]]:
     rates = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
     unknown = UnknownLapse(Logistic(), symmetric=True)
     experts = [Expert(unknown, 1.0, f"person {place}") for place in range(len(rates))]
-    learner = ExpertLearner(X, Laplace(Logistic(), 0.05), experts=experts, seed=seed)
+    learner = Learner(X, Laplace(Logistic(), 0.05), experts=experts, seed=seed)
     rows = []
     for expert, rate in zip(experts, rates, strict=True):
         asked = rng.choice(150, size=answers_each, replace=False)
@@ -139,13 +140,42 @@ def crowds(seeds: int) -> None:
             print(f"| {name} | {error.mean():.3f} | {right.mean():.3f} |")
 
 
+def draw(path: str) -> None:
+    """Bits for the money of each expert against the spread of l, for both panels."""
+    from matplotlib.figure import Figure
+
+    from channelcode import mutual_information
+    from channelcode.measures import gaussian_pool
+
+    spread = np.geomspace(0.1, 20.0, 80)
+    canvas = Figure(figsize=(8.4, 3.2), layout="constrained")
+    centres = {"symmetric": 0.0, "one-sided": 1.5}
+    for axis, (name, panel) in zip(canvas.subplots(1, 2), PANELS.items(), strict=True):
+        laws = gaussian_pool(np.full(len(spread), centres[name]), spread**2)
+        for expert, dashes in zip(panel, ("-", "--", ":"), strict=True):
+            bits = np.asarray(mutual_information(expert.channel, laws).bits)
+            label = f"{expert.name}, price {expert.cost:g}"
+            axis.plot(spread, bits / expert.cost, dashes, label=label)
+        axis.set_xscale("log")
+        axis.set_xlabel(f"deviation of l (its mean is {centres[name]:g})")
+        axis.set_ylabel("bits for the money")
+        axis.set_title(f"{name} errors", fontsize=10)
+        axis.grid(alpha=0.25)
+        axis.legend(frameon=False, fontsize=8)
+    canvas.savefig(path, dpi=110)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--crowds", action="store_true", help="against crowd-kit instead")
+    parser.add_argument("--picture", help="draw bits for the money instead")
     options = parser.parse_args()
     seeds = options.seeds
+    if options.picture:
+        draw(options.picture)
+        return
     if options.crowds:
         crowds(seeds)
         return
