@@ -1,25 +1,32 @@
-"""The frame of the report: one HTML page that needs no network, light and dark, wide and narrow."""
+"""The frame of the report: one HTML page that needs no network, light and dark, wide and narrow.
+
+The markup is in `report.html`, a template of Jinja2 with autoescape: titles and captions are text.
+Cells of tables and paragraphs are markup that the chapters have made and escaped.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Any, NamedTuple
 
 from apm.studies.report.style import INK, Figure
+
+
+class _Picture(NamedTuple):
+    """A figure as the template shows it: its markup, and its caption as text."""
+
+    svg: Any
+    caption: str
 
 
 def page(title: str, body: Iterable[str]) -> str:
     """A whole document, its style sheet inside."""
     style = (files("apm.studies.report") / "report.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return _made("document", title, _markup(style), _markup("\n".join(body)))
 
 
 def inline(figure: Figure) -> str:
@@ -37,26 +44,40 @@ def inline(figure: Figure) -> str:
 
 def show(figure: Figure, kind: str = "") -> str:
     """A figure with its caption; `kind`: '', 'medium', 'wide' (scrolls on a phone), 'legend'."""
-    picture = inline(figure)
-    if kind == "wide":
-        picture = f'<div class="scroll">{picture}</div>'
-    caption = "" if kind == "legend" else f"<figcaption>{escape(figure.caption)}</figcaption>"
-    return f'<figure class="{kind}">{picture}{caption}</figure>'
+    return _made("picture", _picture(figure), kind)
 
 
 def gallery(figures: Iterable[Figure]) -> str:
     """Figures side by side where there is room, one below the other on a phone."""
-    return '<div class="figures">' + "\n".join(show(figure) for figure in figures) + "</div>"
+    return _made("figures", [_picture(figure) for figure in figures])
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "") -> str:
     """A table; cells are HTML, and a cell that begins with '<td' is taken as it is."""
-    head = "".join(f"<th>{cell}</th>" for cell in header)
-    body = "\n".join(
-        "<tr>" + "".join(c if c.startswith("<td") else f"<td>{c}</td>" for c in row) + "</tr>"
-        for row in rows
+    head = [_markup(cell) for cell in header]
+    return _made("rows", head, [[_markup(cell) for cell in row] for row in rows], kind)
+
+
+def _picture(figure: Figure) -> _Picture:
+    return _Picture(_markup(inline(figure)), figure.caption)
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _made(macro: str, *arguments: Any) -> str:
+    return str(getattr(_template().module, macro)(*arguments))
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
-    return (
-        f'<div class="table"><table class="{kind}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    source = (files("apm.studies.report") / "report.html").read_text(encoding="utf-8")
+    return environment.from_string(source)

@@ -50,7 +50,7 @@ def test_a_figure_takes_the_pages_ink_and_width() -> None:
 
 
 def test_kinds_of_figures() -> None:
-    caption = "<figcaption>Less &lt; more &amp; &quot;so&quot;</figcaption>"
+    caption = "<figcaption>Less &lt; more &amp; &#34;so&#34;</figcaption>"
     assert caption in show(figure())
     assert caption not in show(figure(), "legend")
     assert '<div class="scroll"><svg' in show(figure(), "wide")
@@ -63,3 +63,10 @@ def test_cells_are_wrapped_once() -> None:
     assert "<tr><th>A</th><th>B</th></tr>" in found
     assert '<tr><td>1</td><td class="best">2</td></tr>\n<tr><td>3</td><td>4</td></tr>' in found
     assert '<table class="claims">' in found
+
+
+def test_titles_and_captions_are_text() -> None:
+    """Escaped by the template, whoever calls it."""
+    text = page("<script>1</script>", [show(figure(caption="<img src=x onerror=alert(1)>"))])
+    assert "<script" not in text
+    assert "<img" not in text
