@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from apm import Learner, MaxVariance, VariationalLogistic
 from apm.rounds import Rows
 
 
@@ -23,3 +24,16 @@ def test_several_rows_are_not_an_integer():
         int(rows)
     with pytest.raises(TypeError, match="2 rows"):
         ["a", "b", "c", "d"][rows]
+
+
+def test_the_last_two_candidates_have_a_runner_up_and_the_last_one_has_none():
+    learner = Learner([[3.0], [1.0], [2.0]], VariationalLogistic(1.0), MaxVariance(), seed=0)
+    told = []
+    for label in (1, 0, 1):
+        row = int(learner.ask())
+        learner.tell(row, label)
+        told.append(learner.history[-1].scores)
+    assert [scores.num_candidates for scores in told] == [3, 2, 1]
+    assert [scores.runner_up for scores in told] == [2, 1, None]
+    assert told[1].margin > 0
+    assert told[2].margin is None

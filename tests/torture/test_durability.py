@@ -203,3 +203,15 @@ def test_new_files_where_hard_links_are_not_offered(tmp_path, monkeypatch):
         write_whole(tmp_path / "a", b"second", new=True)
     assert (tmp_path / "a").read_bytes() == b"first"
     assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(OSError("no words"), "no words"), (OSError(), "OSError"), (OSError(5, "worn"), "worn")],
+    ids=["text", "nothing", "number"],
+)
+def test_every_error_of_the_disk_says_what_and_where(error, reason, tmp_path):
+    with pytest.raises(OSError, match=reason) as caught, replacing(tmp_path / "a"):
+        raise error
+    assert caught.value.filename == str(tmp_path / "a")
+    assert caught.value.errno == errno.EIO

@@ -60,3 +60,14 @@ def test_a_map_of_the_wrong_shape_or_value():
         Features(Softmax(3), lambda l: l, dim=2).prob(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="finite"):
         Features(Logistic(), lambda l: l * np.nan).prob(1.0)
+
+
+def test_a_projection_keeps_what_its_channel_promises():
+    """Along a direction a logistic response only rises: nothing turns, however near zero."""
+    tails = Features(Logistic(), [3.0, -4.0]).tails()
+    assert tails is not None
+    assert tails.radius == 0.0
+    (place, width), (_, inner) = tails.landmarks[0], Logistic().tails().landmarks[0]
+    assert tuple(place) == (0.0, 0.0)
+    assert width == pytest.approx(inner / 5.0)
+    assert Features(Logistic(), 0.0 * np.ones(2)).tails().landmarks == ()
