@@ -200,6 +200,7 @@ class Learner(Reading):
     @locked
     def explain(self, index: int) -> Explanation:
         """Why a row without a label is, or is not, the one to ask next (see `Explanation`)."""
+        self._catch_up()
         state = self._state
         return state.selector.explain(
             state.belief, state.features, index, exclude=~state.open, rng=self._round_seed()
@@ -269,6 +270,7 @@ class Learner(Reading):
     @locked
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one file (`.npz`, no pickle); `load` goes on with the same picks."""
+        self._catch_up()
         state, setup = self._state, self._setup
         given = default_selector(state.belief) if setup.chosen["selector"] else setup.given
         saved = archive.Saved(

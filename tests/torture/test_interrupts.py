@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import count
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -24,6 +26,9 @@ CALLS: dict[str, Callable[[Learner], Any]] = {
     "extend": lambda held: held.extend(pool(2) + 1.0),
     "run": lambda held: held.run(["no", "yes", "yes", "no", "no"], 2),
 }
+
+
+INSIDE = ("/apm/storage/", "recording.py")
 
 
 class Interrupter:
@@ -108,7 +113,7 @@ def test_with_a_journal_file_the_next_call_finds_file_and_learner_in_step(name, 
         held = begun()
         path = tmp_path / f"{line}.jsonl"
         held.record_to(path)
-        ended = not interrupted(held, call, line, ("/apm/storage/", "recording.py"))
+        ended = not interrupted(held, call, line, INSIDE)
         held.abstain(4)  # whatever was interrupted, the next call goes on
         events = [(r.event, r.index, r.label) for r in held.history]
         held.stop_recording()
@@ -120,3 +125,49 @@ def test_with_a_journal_file_the_next_call_finds_file_and_learner_in_step(name, 
         if ended:
             break
     assert line > 20
+
+
+NEXT: dict[str, Callable[[Learner], Any]] = CALLS | {
+    "ask": lambda held: held.ask(),
+    "explain": lambda held: held.explain(4),
+    "efficiency": lambda held: held.efficiency,
+    "advice": lambda held: held.stop_advice(),
+    "curve": lambda held: held.curve(),
+    "skip": lambda held: held.skip([3]),
+    "abstain": lambda held: held.abstain(3),
+    "unskip": lambda held: held.unskip(4),
+}
+
+
+def torn(folder: Path) -> Learner:
+    """A learner whose `tell` was interrupted between its journal file and its own state."""
+    for line in count(1):
+        held = begun()
+        path = folder / f"{line}.jsonl"
+        held.record_to(path)
+        lines = path.read_bytes().count(b"\n")
+        ended = not interrupted(held, lambda held: held.tell(1, "yes"), line, INSIDE)
+        assert not ended, "no line lies between the file and the state"
+        if path.read_bytes().count(b"\n") > lines and len(held.labelled) == 2:
+            return held
+        held.stop_recording()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("name", [name for name in NEXT if name not in ("tell", "tell several")])
+def test_any_next_call_takes_in_what_the_file_has(name, tmp_path):
+    held, whole = torn(tmp_path), begun()
+    whole.tell(1, "yes")
+    for each in (held, whole):
+        if name == "unskip":
+            each.skip(4)
+        NEXT[name](each)
+    assert snapshot(held) == snapshot(whole)
+    held.stop_recording()
+
+
+def test_a_file_saved_after_an_interrupt_holds_what_the_journal_has(tmp_path):
+    held = torn(tmp_path)
+    again = Learner.load(held.save(tmp_path / "held.npz"))
+    held.stop_recording()
+    assert again.labelled.tolist() == [0, 2, 1]
