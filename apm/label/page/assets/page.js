@@ -109,6 +109,7 @@
   }
 
   function classes(names) {
+    $("first").hidden = names.length > 0;
     $("classes").replaceChildren(...names.map((name, place) => {
       const button = document.createElement("button");
       button.type = "button";

@@ -171,6 +171,7 @@ def test_keys(browser, pool):
         page.wait_for_function("turn => document.body.dataset.turn !== turn", arg=turn)
         assert answers(pool)[seen[-1]].label == "perhaps1s"
         assert page.locator("#classes button").count() == 3
+        assert not page.is_visible("#first")
         press(page, "3")  # the new class has a key
 
 
