@@ -9,6 +9,7 @@ import numpy as np
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.owen import upper_tail
 
+OUTSIDE = 12.0  # deviations: a normal variable beyond has a probability of 2e-33
 SAME = 1e-26  # the squared distance below which atoms of size one are one: 1e-13 apart
 
 
@@ -29,10 +30,12 @@ def line_cells(
     """
     m, r = atoms.shape
     stack = np.empty(m, dtype=np.int64)
-    cuts = np.empty(m)
-    levels = np.empty(m)
+    rows = np.empty((r + 2, m))  # coordinates of the atoms, one after the other
+    slopes, cuts, levels = rows[0], rows[r], rows[r + 1]
     for j in range(m):
         mass[j] = 0.0
+        for d in range(r):
+            rows[d, j] = atoms[j, d]
         for k in range(m):
             hessian[j, k] = 0.0
     total = 0.0
@@ -42,15 +45,20 @@ def line_cells(
         weight = shares[i]
         whole += weight
         for j in range(m):
-            level = -v[j]
-            for d in range(1, r):
-                level += nodes[i, d - 1] * atoms[j, d]
-            levels[j] = level
+            levels[j] = -v[j]
+        for d in range(1, r):
+            along = nodes[i, d - 1]
+            row = rows[d]
+            for j in range(m):
+                levels[j] += along * row[j]
+        for j in range(m):
+            level = levels[j]
+            slope = slopes[j]
             cut = -math.inf
             keep = True
             while size > 0:
                 top = stack[size - 1]
-                rise = atoms[j, 0] - atoms[top, 0]
+                rise = slope - slopes[top]
                 if rise <= 0.0:
                     if level <= levels[top]:
                         keep = False
@@ -62,27 +70,28 @@ def line_cells(
                     size -= 1
                     continue
                 break
-            if keep:
+            if keep and cut < OUTSIDE:
                 stack[size] = j
                 cuts[size] = cut if size > 0 else -math.inf
                 size += 1
         below = 0.0
         for place in range(size):
             j = stack[place]
+            upto = 1.0
             if place + 1 < size:
                 z = cuts[place + 1]
+                if z < -OUTSIDE:
+                    continue
                 upto = upper_tail(-z)
                 k = stack[place + 1]
-                rise = atoms[k, 0] - atoms[j, 0]
-                line = 0.3989422804014327 * math.exp(-0.5 * z * z)
-                total += weight * rise * line
-                hessian[j, k] += weight * line / rise
-            else:
-                upto = 1.0
-            share = upto - below
+                rise = slopes[k] - slopes[j]
+                line = weight * 0.3989422804014327 * math.exp(-0.5 * z * z)
+                total += rise * line
+                hessian[j, k] += line / rise
+            share = weight * (upto - below)
             below = upto
-            mass[j] += weight * share
-            total += weight * share * levels[j]
+            mass[j] += share
+            total += share * levels[j]
     for j in range(m):
         mass[j] /= whole
         for k in range(j):

@@ -15,6 +15,7 @@ from channelcode._kernels.transport.samples.semidual import (
     first_potential,
     lead_of,
     moment_potential,
+    sample_moments,
 )
 
 FIRST_POINTS = 20  # for each atom, that Newton's method looks at before all
@@ -201,13 +202,15 @@ def assign_pool(
             whole += some[i]
         for i in range(first):
             some[i] /= whole
+    centre = np.empty(dim)
     unequal = np.full(m, math.nan)
     count = 0
     size = 0
     for c in range(candidates):
         at = v[c]
         if moments:
-            scale = moment_potential(samples[c], atoms, small[5], small, at)
+            sample_moments(samples[c], centre, small[4])
+            scale = moment_potential(small[4], centre, atoms, small[5], small, at)
         else:
             scale = first_potential(scores[c], weights, at)
         stage = SOME if stride > 1 else NEAR

@@ -72,8 +72,32 @@ def multiply(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
+def sample_moments(points: np.ndarray, centre: np.ndarray, source: np.ndarray) -> None:
+    """Mean `(k,)` and covariance `(k, k)` of some of the points `(n, k)`."""
+    n, dim = points.shape
+    stride = max(1, n // MOMENT_POINTS)
+    count = (n - 1) // stride + 1
+    for d in range(dim):
+        centre[d] = 0.0
+        for e in range(dim):
+            source[d, e] = 0.0
+    for i in range(0, n, stride):
+        for d in range(dim):
+            centre[d] += points[i, d] / count
+    for i in range(0, n, stride):
+        for d in range(dim):
+            away = (points[i, d] - centre[d]) / count
+            for e in range(d + 1):
+                source[d, e] += away * (points[i, e] - centre[e])
+    for d in range(dim):
+        for e in range(d):
+            source[e, d] = source[d, e]
+
+
+@kernel
 def moment_potential(
-    points: np.ndarray,
+    source: np.ndarray,
+    centre: np.ndarray,
     atoms: np.ndarray,
     spread: np.ndarray,
     squares: np.ndarray,
@@ -83,36 +107,11 @@ def moment_potential(
 
     The best map between laws with covariances S and C has the potential `u(x) = x'Ax / 2` with
     ASA = C, and v is its conjugate, `y'My / 2` with `M = S (CS)^{-1/2}`; the inverse root comes
-    from the iteration of Newton and Schulz. `points (n, k)`, `atoms (m, k)` and their covariance
-    `spread (k, k)`; `squares (5, k, k)` is room.
+    from the iteration of Newton and Schulz. `source (k, k)` is S, `centre (k,)` the mean, `spread
+    (k, k)` is C, that of the atoms `(m, k)`; `squares (4, k, k)` is room.
     """
-    n, dim = points.shape
-    m = atoms.shape[0]
-    stride = max(1, n // MOMENT_POINTS)
-    count = (n - 1) // stride + 1
-    source, product, root, inverse, step = (
-        squares[0],
-        squares[1],
-        squares[2],
-        squares[3],
-        squares[4],
-    )
-    centre = np.zeros(dim)
-    for i in range(0, n, stride):
-        for d in range(dim):
-            centre[d] += points[i, d]
-    for d in range(dim):
-        centre[d] /= count
-        for e in range(dim):
-            source[d, e] = 0.0
-    for i in range(0, n, stride):
-        for d in range(dim):
-            away = (points[i, d] - centre[d]) / count
-            for e in range(d + 1):
-                source[d, e] += away * (points[i, e] - centre[e])
-    for d in range(dim):
-        for e in range(d):
-            source[e, d] = source[d, e]
+    m, dim = atoms.shape
+    product, root, inverse, step = squares[0], squares[1], squares[2], squares[3]
     trace = 0.0
     for d in range(dim):
         for e in range(dim):
