@@ -96,13 +96,13 @@ class EffectiveChannel:
                 share = np.minimum(share @ self.weights, 1.0)[:, None]
             yield slice(None), share
             return
-        rows = self.X if every else self.X[chosen]
         count = max(1, CHUNK_ENTRIES // len(self.targets))
-        for start in range(0, len(rows), count):
+        for start in range(0, len(view.laws), count):
             part = slice(start, start + count)
+            rows = self.X[part] if every else self.X[chosen[part]]  # never a copy of the pool
             pairs = None if view.pairs is None else view.pairs[part]
             piece = View(view.channel, view.laws[part], pairs, view.gain)
-            share = explained_share(self.belief, rows[part], self.targets, piece)
+            share = explained_share(self.belief, rows, self.targets, piece)
             if self.pooled:
                 share = np.minimum(share @ self.weights, 1.0)[:, None]
             yield part, share
