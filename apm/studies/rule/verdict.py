@@ -92,7 +92,7 @@ def decide(areas: Areas, kind: str) -> Decision:
 def holm(p_values: Array, level: float = LEVEL) -> NDArray[np.bool_]:
     """Which hypotheses Holm's step-down test rejects at `level`, `(n,)`.
 
-    >>> holm(np.array([0.001, 0.04, 0.02]))
+    >>> holm(np.array([0.001, 0.04, 0.03]))
     array([ True, False, False])
     """
     order = np.argsort(p_values, kind="stable")
