@@ -462,3 +462,14 @@ def test_each_round_has_a_seed_of_its_own():
         learner.tell(first, y[first])
         same += int(learner.ask()) == second
     assert same < 6  # by chance one in 29 each
+
+
+def test_no_two_learners_share_the_stream_of_a_round():
+    """Seed s after n labels draws from a stream of its own: not that of seed s + 1 before one."""
+    streams = set()
+    for seed in range(4):
+        learner = Learner(np.eye(4), VariationalLogistic(1.0), seed=seed)
+        for row in range(4):
+            streams.add(learner._round_seed())
+            learner.tell(row, row % 2)
+    assert len(streams) == 16

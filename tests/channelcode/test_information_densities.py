@@ -205,8 +205,8 @@ def test_bad_laws_and_channels():
         mutual_information(Leaky(), PAIR)
 
 
-def test_errors_are_in_bits_and_integrals_in_nats():
-    channel = AdditiveLaplace(1.5)
+@pytest.mark.parametrize("channel", [AdditiveLaplace(1.5), AdditiveGaussian(0.7)], ids=repr)
+def test_errors_are_in_bits_and_integrals_in_nats(channel):
     integral = atoms_information(channel, PAIR.atoms, PAIR.weights)
     found = mutual_information(channel, PAIR)
     assert found.nats == integral.nats

@@ -459,3 +459,13 @@ def test_a_label_after_draws_is_learnt_by_the_posterior_not_by_the_draws():
     one, other = (each.update(X[2], 1) for each in (held, drawn))
     np.testing.assert_allclose(one.project(X)[0], other.project(X)[0], rtol=1e-9)
     assert not other.gives_samples
+
+
+def test_an_encoder_that_is_linear_explains_what_the_linear_posterior_explains(rng):
+    X, y = rng.standard_normal((12, 2)), np.arange(12) % 2
+    straight = NonLinear(lambda theta, X: X @ theta.T, 2)
+    bent = Laplace(Logistic(), 1.0, encoder=straight, restarts=0).fit(X[:6], y[:6])
+    rule = APM(MatchedPower(), message=Predictions())
+    one, other = (Belief(each) for each in (bent, Laplace(Logistic(), 1.0).fit(X[:6], y[:6])))
+    found, expected = (rule.prepared(b, X).scores(b, X[6:]) for b in (one, other))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)

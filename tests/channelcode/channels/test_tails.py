@@ -24,7 +24,7 @@ from channelcode import (
     Softmax,
     Tails,
 )
-from channelcode.channels.tails import broken_promise
+from channelcode.channels.tails import broken_promise, cells, links
 from channelcode.testing import channels
 
 MEMBERS = [
@@ -183,3 +183,11 @@ def test_landmarks_of_an_ordinal_channel_are_where_its_link_turns(link):
     expected = np.exp(link.log_prob([place for place, _ in own.landmarks]))[:, 1]
     turns = [below[k * len(expected) : (k + 1) * len(expected), k] for k in range(len(cuts))]
     np.testing.assert_allclose(np.array(turns), np.tile(expected, (len(cuts), 1)), rtol=1e-12)
+
+
+def test_landmarks_of_a_link_that_turns_elsewhere():
+    """F(t - l) turns where t - l = 2, at l = t - 2."""
+    promise = cells(links(2.0, 0.5), (-1.0, 4.0), peaked=True)
+    assert promise is not None
+    assert promise.landmarks == (Landmark(-3.0, 0.5), Landmark(2.0, 0.5))
+    assert promise.radius == 3.0

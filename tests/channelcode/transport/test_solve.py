@@ -50,7 +50,7 @@ class Junk:
         return True
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
-        return Proposal("junk", potential=np.linspace(-3.0, 3.0, len(problem.sketch.weights)))
+        return Proposal("junk", potential=np.linspace(-0.1, 0.1, len(problem.sketch.weights)))
 
 
 class JunkFirst(Auto):
