@@ -7,6 +7,7 @@ What a solver says about its answer is not read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -203,7 +204,7 @@ def squared_from(problem: Problem, rho: float) -> float:
     """
     covariance, unit = problem.covariance
     target, shift = problem.reduced, problem.shift
-    first = float(np.sqrt(max(np.trace(covariance), 0.0))) * unit
+    first = sqrt(max(covariance.trace(), 0.0)) * unit
     second = target.deviation * target.unit
     return float(shift @ shift) + (first - second) ** 2 + 2 * max(first * second - rho, 0.0)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from math import erfc, exp, fsum, inf, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from channelcode._numerics.doubled import running_sum, two_sum
 from channelcode._validation import Array
 
-ROOT_TWO_PI = np.sqrt(2 * np.pi)
+ROOT_TWO_PI = sqrt(2 * pi)
+ROOT_HALF = sqrt(0.5)
 
 
 def normal_density(z: Array) -> Array:
@@ -18,9 +20,11 @@ def normal_density(z: Array) -> Array:
     return np.exp(-0.5 * np.square(z)) / ROOT_TWO_PI
 
 
-def normal_mass(left: Array, right: Array) -> Array:
+def normal_mass(left: float, right: float) -> float:
     """P(left < X < right) for X ~ N(0,1), from the nearer tail."""
-    return np.where(left > 0, ndtr(-left) - ndtr(-right), ndtr(right) - ndtr(left))
+    if left > 0:
+        return 0.5 * (erfc(left * ROOT_HALF) - erfc(right * ROOT_HALF))
+    return 0.5 * (erfc(-right * ROOT_HALF) - erfc(-left * ROOT_HALF))
 
 
 def normal_cuts(weights: Array) -> Array:
@@ -136,16 +140,19 @@ def steps_from(place: int, steps: Array) -> Array:
 def correlation_bound(atoms: Array, weights: Array, v: Array) -> float:
     """E max_j (X y_j - v_j) + w'v for X ~ N(0,1): at least rho, whatever v."""
     line, cuts = upper_envelope(atoms, v)
-    edges = np.concatenate(([-np.inf], cuts, [np.inf]))
-    mass = np.zeros(len(v))
-    mass[line] = normal_mass(edges[:-1], edges[1:])
-    kinks = np.diff(atoms[line]) @ normal_density(cuts)
-    return float(kinks + (weights - mass) @ v)
+    terms = (weights * v).tolist()
+    for j, below, above in zip(line, [-inf, *cuts], [*cuts, inf]):
+        terms.append(-normal_mass(below, above) * float(v[j]))
+    for first, second, cut in zip(line, line[1:], cuts):
+        rise = float(atoms[second]) - float(atoms[first])
+        terms.append(rise * exp(-0.5 * cut * cut) / ROOT_TWO_PI)
+    return fsum(terms)
 
 
-def upper_envelope(slope: Array, intercept: Array) -> tuple[np.ndarray, Array]:
+def upper_envelope(slope: Array, intercept: Array) -> tuple[list[int], list[float]]:
     """The lines `slope_j x - intercept_j` on their maximum, left to right, and where they meet."""
-    order = np.lexsort((intercept, slope))
+    order = np.lexsort((intercept, slope)).tolist()
+    slope, intercept = slope.tolist(), intercept.tolist()  # plain numbers: loops run on them
     kept: list[int] = []
     cuts: list[float] = []
     for j in order:
@@ -158,7 +165,7 @@ def upper_envelope(slope: Array, intercept: Array) -> tuple[np.ndarray, Array]:
                 kept.pop()
                 cuts.pop()
                 continue
-            cuts.append(float(meet))
+            cuts.append(meet)
             break
-        kept.append(int(j))
-    return np.array(kept), np.array(cuts)
+        kept.append(j)
+    return kept, cuts

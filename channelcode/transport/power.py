@@ -90,7 +90,7 @@ def _piece(a: float, b: float, kink: float, order: float) -> Array:
     sign = 1.0 if b > kink else -1.0
     if order == 1:
         first = float(-np.diff(normal_density(np.array([a, b])))[0])
-        mass = float(normal_mass(np.array(a), np.array(b)))
+        mass = normal_mass(a, b)
         return _logarithm(np.array([max(sign * (first - kink * mass), 0.0)]))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     panels = np.linspace(a, b, int(np.ceil(b - a)) + 1)

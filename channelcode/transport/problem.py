@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import frexp, ldexp, sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -118,7 +119,10 @@ class Problem:
     @cached_property
     def covariance(self) -> tuple[Array, float]:
         """The covariance of a Gaussian source `(k, k)` in units of the second number, squared."""
-        given = np.atleast_2d(self.source.covariance)
+        given = self.source.covariance
+        if self.source.dim == 1:
+            unit = ldexp(1.0, frexp(given)[1] >> 1) if given > 0 else 1.0
+            return np.full((1, 1), given / unit / unit), unit
         unit = float(scale_of(given[None])[0])
         return given / unit / unit, unit
 
@@ -134,6 +138,8 @@ class Problem:
         """The canonical form of a Gaussian against atoms."""
         covariance, unit = self.covariance
         target = self.reduced
+        if self.source.dim == 1 and target.rank == 1 and covariance[0, 0] > 0:
+            return _line_sketch(sqrt(covariance[0, 0]), unit, target)
         stack, error = span_atoms(covariance[None], target)
         atoms, weights, groups, merged = _merge(stack[0], target.weights)
         size = float(np.sqrt(weights @ (atoms**2).sum(axis=1)))
@@ -181,7 +187,8 @@ class Problem:
             points = self.points
             parts.append((points.power + points.variance) * points.unit * points.unit)
         else:
-            parts.append(float(np.trace(np.atleast_2d(self.source.covariance))))
+            given = self.source.covariance
+            parts.append(float(given if self.source.dim == 1 else np.trace(given)))
             if self.is_semidiscrete:
                 parts.append(self.reduced.variance * self.reduced.unit * self.reduced.unit)
             else:
@@ -231,10 +238,12 @@ def check_law(argument: str, law: Any) -> None:
     """Refuse anything but the laws that transport knows, of a size whose square is finite."""
     if not isinstance(law, DiscreteMeasure | Gaussian):
         raise InvalidArgument(argument, "must be a discrete, empirical or Gaussian law", law)
-    points = law.points if isinstance(law, DiscreteMeasure) else np.atleast_1d(law.mean)
-    largest = float(np.abs(points).max())
-    if isinstance(law, Gaussian):
-        largest = max(largest, float(np.sqrt(np.abs(law.covariance).max())))
+    if isinstance(law, DiscreteMeasure):
+        largest = float(np.abs(law.points).max())
+    elif law.dim == 1:
+        largest = max(abs(law.mean), sqrt(law.covariance))
+    else:
+        largest = max(float(np.abs(law.mean).max()), sqrt(np.abs(law.covariance).max()))
     if largest > LARGEST:
         raise InvalidArgument(argument, "must have squared distances that are finite", largest)
 
@@ -243,6 +252,16 @@ def check_dimension(argument: str, law: Any, dim: int) -> None:
     """Refuse a law of another dimension."""
     if law.dim != dim:
         raise InvalidArgument(argument, f"must have dimension {dim}", f"dimension {law.dim}")
+
+
+def _line_sketch(deviation: float, unit: float, target: Reduced) -> Sketch:
+    """The sketch of N(0, deviation^2) against atoms on the line: `span_atoms` without matrices."""
+    atoms = target.points * deviation
+    inner = power_of_two(sqrt(target.weights @ atoms[:, 0] ** 2))
+    slack = target.deviation * deviation * (target.lost + 8 * EPSILON)
+    return Sketch(
+        atoms / inner, target.weights, unit * target.unit * inner, slack / inner, target.groups
+    )
 
 
 def _merge(atoms: Array, weights: Array) -> tuple[Array, Array, np.ndarray, float]:

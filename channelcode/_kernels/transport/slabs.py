@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.plane import cell_edges
+from channelcode._kernels.transport.edges import cell_edges
 
 REACH = 7.5  # of the slabs, in deviations: the mass beyond is 6e-14
 MOST_CORNERS = 240  # a target with more corners in reach is cut at the first of them only

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import axis_potential, merge_atoms
+from channelcode._kernels.transport.cells import axis_potential, merge_atoms, repair_loss
 from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
-from channelcode._kernels.transport.repair import repair_loss
 from channelcode._kernels.transport.slabs import slab_cells
 
 COARSE_GOAL = 1e-7  # decrement on the coarse slabs, which err by more

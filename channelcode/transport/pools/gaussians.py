@@ -10,7 +10,6 @@ from channelcode._validation import Array
 from channelcode.measures import DiscreteMeasure, GaussianPool, ScaledPool
 from channelcode.transport.canonical import scale_of, span_atoms
 from channelcode.transport.certify import anchored, correlation_bounds, simplex_correlation
-from channelcode.transport.monotone import line_constant
 from channelcode.transport.problem import Problem
 from channelcode.transport.rules import REPLICATES, coverage_factor
 from channelcode.transport.solve import RTOL, Auto, solve
@@ -82,6 +81,15 @@ def _correlations(covariance: Array, target: Reduced, *, ordered: bool) -> Corre
     return Correlations(value * outer, below, above, reach, potentials, outer)
 
 
+class ExactBounds(NamedTuple):
+    """As `Correlations`, where the bounds are exact and potentials are not wanted."""
+
+    value: Array
+    below: Array
+    above: Array
+    reach: float = 0.0
+
+
 class Terms(NamedTuple):
     """What W2^2 of a pool is made of besides rho, all `(n,)` or numbers."""
 
@@ -151,7 +159,7 @@ def gaussians_squared(
         squared = terms.squared(np.zeros(len(pool)))
         return Judged(squared, np.maximum(squared - rounding, 0.0), squared + rounding)
     if target.rank == 1:
-        constant = line_constant(target.points[:, 0], target.weights) * target.unit
+        constant = target.constant * target.unit
         along = np.sqrt(np.maximum(_variance_along(pool, target.basis[:, 0]), 0.0))
         squared = terms.squared(along * constant)
         return Judged(squared, np.maximum(squared - rounding, 0.0), squared + rounding)
@@ -168,7 +176,7 @@ def judged(
     pool: GaussianPool,
     law: DiscreteMeasure,
     terms: Terms,
-    found: Correlations,
+    found: Correlations | ExactBounds,
     *,
     tol: float | None,
 ) -> Judged:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +20,8 @@ from channelcode import (
     w2,
     w2_squared,
 )
-from channelcode.transport import EarthMover
+from channelcode._kernels.transport.plane import plane_judge
+from channelcode.transport import EarthMover, Problem, Proposal, certify
 from tests.channelcode.transport.hostile import discrete_laws, gaussian_laws
 from tests.channelcode.transport.oracles import emd_squared, plane_correlation
 
@@ -219,3 +223,49 @@ def test_giving_up_says_so():
     mu, nu = Empirical(rng.standard_normal((80, 2))), Empirical(rng.standard_normal((70, 2)))
     with pytest.raises(NotConverged):
         w2(mu, nu, solver=EarthMover(max_steps=2))
+
+
+def test_cells_that_all_meet_at_the_mean():
+    """Masses were (1/2, 0, 1/2) for a triangle whose cells meet there, and the bound false."""
+    atoms = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    law = Gaussian([0.0, 0.0], np.eye(2))
+    for weights in ([0.5, 0.0001, 0.4999], [0.3, 0.3, 0.4]):
+        nu = DiscreteMeasure(atoms - np.array(weights) @ atoms, weights)
+        problem = Problem(law, nu)
+        guess = certify(problem, Proposal("level", potential=np.zeros(3)))
+        found = w2(law, nu)
+        assert guess.lower <= found.upper
+        assert found.lower <= guess.upper
+    square = DiscreteMeasure.uniform([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    level = certify(Problem(law, square), Proposal("level", potential=np.zeros(4)))
+    assert level.upper - level.lower <= 1e-12
+
+
+def far_dual(far: float, slope: float, v: np.ndarray, weights: np.ndarray) -> Any:
+    """E max(0, s_1, s_2) + w'v for atoms 0, (far, slope), (far, -slope), to 30 digits."""
+    mpmath.mp.dps = 40
+    far, slope, first, second = (mpmath.mpf(float(x)) for x in (far, slope, v[1], v[2]))
+
+    def expected(y: Any) -> Any:
+        t = min(first - slope * y, second + slope * y) / far
+        return mpmath.npdf(y) * far * (mpmath.npdf(t) - t * mpmath.ncdf(-t))
+
+    marks = sorted([-12, -4, -2, 0, 2, 4, 12, (first - second) / (2 * slope)])
+    constant = sum(mpmath.mpf(float(w)) * mpmath.mpf(float(x)) for w, x in zip(weights, v))
+    integral: Any = mpmath.quad(expected, marks)
+    return integral + constant
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5, 7])
+def test_a_far_potential_times_the_rounding_of_a_mass(seed):
+    """Dual values lay below the truth, by up to 3e-11 of the scale, for atoms 1e5 to 1e7 away."""
+    rng = np.random.default_rng(seed)
+    far = 10 ** rng.uniform(5, 7)
+    slope = far * rng.uniform(0.1, 0.5)
+    height = rng.uniform(6.5, 7.5) * far
+    v = np.array([0.0, height, height + rng.uniform(-1, 1) * 1.6 * slope])
+    weights = np.array([1 - 2e-13, 1e-13, 1e-13])
+    atoms = np.array([[0.0, 0.0], [far, slope], [far, -slope]])
+    dual, _ = plane_judge(atoms[None], weights, v[None])
+    excess = mpmath.mpf(float(dual[0])) - far_dual(far, slope, v, weights)
+    assert 0 <= excess <= 1e-10

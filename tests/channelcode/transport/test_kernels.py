@@ -10,6 +10,9 @@ from channelcode._kernels.transport import (
     cells as cells_kernels,
 )
 from channelcode._kernels.transport import (
+    edges as edges_kernels,
+)
+from channelcode._kernels.transport import (
     line as line_kernels,
 )
 from channelcode._kernels.transport import (
@@ -28,16 +31,13 @@ from channelcode._kernels.transport import (
     rare as rare_kernels,
 )
 from channelcode._kernels.transport import (
-    repair as repair_kernels,
-)
-from channelcode._kernels.transport import (
     slabs as slabs_kernels,
 )
 from channelcode._kernels.transport import (
     space as space_kernels,
 )
 from channelcode._kernels.transport import (
-    table as table_kernels,
+    ties as ties_kernels,
 )
 from channelcode._kernels.transport.samples import (
     assign as assign_kernels,
@@ -72,20 +72,32 @@ def test_line(rng):
 @pytest.mark.parametrize(("h", "t"), [(0.5, 0.2), (0.5, 3.0), (0.0, -1.0), (9.0, 1.0), (1.0, 50.0)])
 def test_owen(h, t):
     tail = assert_matches_py_func(owen_kernels.upper_tail, h)
-    assert_matches_py_func(owen_kernels.wedge, h, t, tail)
-    assert_matches_py_func(owen_kernels.owen_near, h, min(abs(t), 1.0))
+    across = owen_kernels.upper_tail(abs(t))
+    for fine in (True, False):
+        assert_matches_py_func(owen_kernels.wedge, h, t, tail, across, fine)
+        for ratio in (min(abs(t), 1.0), 0.7, 0.4, 0.2):
+            assert_matches_py_func(owen_kernels.owen_near, h, ratio, fine)
+            given = (h, h / ratio, tail, owen_kernels.upper_tail(h / ratio), fine)
+            # two terms of the size of a tail cancel
+            assert_matches_py_func(owen_kernels.corner, *given, atol=1e-16)
 
 
 def test_plane(rng):
     points, weights = atoms_and_weights(rng, 5, 2)
     v = 0.2 * rng.standard_normal(5)
     room = (np.zeros(5), np.zeros((5, 2)), np.zeros((5, 5)))
-    assert_matches_py_func(plane_kernels.cell_edges, points, v, *room, atol=1e-14)
+    assert_matches_py_func(edges_kernels.cell_edges, points, v, *room, atol=1e-14)
+    low = np.zeros((5, 5))
+    for fine, radius in ((True, 0.0), (False, 1e-3)):
+        given = (points, v, fine, radius, *room, low)
+        assert_matches_py_func(edges_kernels.judged_edges, *given, atol=1e-14)
     mass, moment, hessian = room
-    plane_kernels.cell_edges(points, v, mass, moment, hessian)
-    assert_matches_py_func(repair_kernels.repair_loss, points, weights, v, mass, moment, atol=1e-14)
+    edges_kernels.cell_edges(points, v, mass, moment, hessian)
+    assert_matches_py_func(cells_kernels.repair_loss, points, weights, v, mass, moment, atol=1e-14)
+    for first, second in ((0, 1), (1, 0), (1, 2)):
+        assert_matches_py_func(ties_kernels.untied, first, second, 0)
     for line in ((0.0, 1.0), (1.0, 1.0), (0.5, 1.0), (2.0, 1.0)):
-        assert_matches_py_func(plane_kernels._shadows, *line, 0, 1, 2)
+        assert_matches_py_func(edges_kernels._shadows, *line, 0, 1, 2)
     tails, stack = upper_quantiles(weights), np.stack((points, 1.1 * points, 3 * points))
     for ordered, warm in ((False, False), (True, False), (False, True)):
         # Newton stops at rounding, where the two may differ in the last step.
@@ -305,7 +317,7 @@ def test_no_cell_of_the_first_potential_is_empty(rng, shape):
         points, weights = atoms_and_weights(rng, m, 2)
         points, v, mass = points * np.array(shape), np.empty(m), np.empty(m)
         cells_kernels.axis_potential(points, weights, v)
-        plane_kernels.cell_edges(points, v, mass, np.empty((m, 2)), np.empty((m, m)))
+        edges_kernels.cell_edges(points, v, mass, np.empty((m, 2)), np.empty((m, m)))
         assert (mass >= 0.99 * weights**2).all()  # the quantiles are rough
 
 
@@ -344,7 +356,25 @@ def test_shifted_nodes_see_a_far_half_space():
 
 
 def test_table(rng):
-    x, y = rng.uniform(-1, 1, (2, 5))
-    coefficients = rng.standard_normal((4, 3))
-    values = assert_matches_py_func(table_kernels.chebyshev_values, coefficients, x, y, atol=1e-14)
-    np.testing.assert_allclose(values, np.polynomial.chebyshev.chebval2d(x, y, coefficients))
+    points, weights = atoms_and_weights(rng, 4, 2)
+    for place in (0.0, 0.3, 1.0):
+        shares = np.array(assert_matches_py_func(plane_kernels.cubic_weights, place, atol=1e-15))
+        nodes = np.arange(-1.0, 3.0)
+        for power in range(4):
+            assert shares @ nodes**power == pytest.approx(place**power, abs=1e-15)
+    assert plane_kernels.row_place(plane_kernels.LEAST) == 0
+    assert_matches_py_func(plane_kernels.row_place, 0.3)
+    table = rng.standard_normal((6, 9, 4))
+    v, step, work = np.zeros(4), np.zeros(4), np.zeros((4, 4))
+    for along, around in ((0.0, 0.0), (2.4, 5.9), (5.0, 6.0)):
+        assert_matches_py_func(plane_kernels.table_guess, table, along, around, v, atol=1e-14)
+    low = -rng.exponential(size=(4, 4))
+    mass = weights + 1e-6 * np.array([1.0, -1.0, 2.0, -2.0])
+    given = (weights, mass, low, 1e-3, step, work)
+    assert_matches_py_func(plane_kernels.second_order_loss, *given, atol=1e-20)
+    factors = rng.standard_normal((5, 2, 2))
+    stack = factors @ factors.transpose(0, 2, 1)
+    stack[0] = 0.0
+    guesses = np.zeros((6, 9, 4))
+    given = (stack, points, weights, 0, guesses, 0.0, np.zeros((5, 3)))
+    assert_matches_py_func(plane_kernels.table_pool, *given, atol=1e-12)
