@@ -279,7 +279,10 @@ class Belief(Immutable):
             raise InvalidArgument("posterior", rule, self._posterior)
         largest = 0.0
         for features in self._features(self.matrix(X)):
-            squares = weighted_squares(features, np.ones(features.shape[1]))
+            if is_sparse(features):
+                squares = weighted_squares(features, np.ones(features.shape[1]))
+            else:
+                squares = np.vecdot(features, features)
             largest = max(largest, float(squares.max(initial=0.0)))
         return float(np.sqrt(largest + (1.0 if self._posterior.intercept else 0.0)))
 
@@ -312,6 +315,6 @@ class Belief(Immutable):
 
 def _same_channel(one: Channel, other: Channel) -> bool:
     try:
-        return type(one) is type(other) and bool(one == other)
+        return one is other or (type(one) is type(other) and bool(one == other))
     except ValueError:  # a channel of the user's that compares arrays
         return False

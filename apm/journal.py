@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,8 +62,7 @@ class Record:
     power: float | None = None
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """An event as it happens, before its information is worked out.
 
     `law` is the induced law just before the label: `(mean, variance)` on the line, else a measure;
@@ -133,7 +132,7 @@ class Journal:
         """This journal with the entries of one call, or of one call each."""
         added = []
         for place, entry in enumerate(entries):
-            added.append(replace(entry, call=self.calls + 1 + (0 if together else place)))
+            added.append(entry._replace(call=self.calls + 1 + (0 if together else place)))
         if not added:
             return self
         every = (*self.entries, *added)

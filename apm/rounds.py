@@ -67,8 +67,7 @@ class Run(NamedTuple):
     weights: Array | None
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """The last selection, the belief that made it, and its time by row."""
 
     choice: Choice
@@ -80,15 +79,14 @@ class Asked:
         scores, place = self.choice.scores, self.place(row)
         chosen = float(scores[place])
         runner_up = margin = None
-        if len(scores) > 1:
+        count, total, lowest = len(scores), np.add.reduce(scores), np.minimum.reduce(scores)
+        if count > 1:
             others = scores.copy()
             others[place] = -np.inf
-            other = int(np.argmax(others))
+            other = int(others.argmax())
             runner_up = int(self.choice.candidates[other])
             margin = chosen - float(others[other])
-        return ScoreSummary(
-            chosen, runner_up, margin, float(scores.mean()), float(scores.min()), len(scores)
-        )
+        return ScoreSummary(chosen, runner_up, margin, float(total / count), float(lowest), count)
 
     def law(self, belief: Belief, features: Any, row: int) -> Any:
         """The induced law of a chosen row under the belief that chose it."""
@@ -119,7 +117,7 @@ class Asked:
 
     def place(self, row: int) -> int:
         """The place of a row among the candidates."""
-        return int(np.searchsorted(self.choice.candidates, row))
+        return int(self.choice.candidates.searchsorted(row))
 
 
 def induced_law(belief: Belief, features: Any, row: int) -> Any:

@@ -227,7 +227,7 @@ class Labelling:
         return self._state.journal.answers
 
     def _rows(self, index: Any) -> list[int]:
-        listed = [index] if isinstance(index, int) else as_list(index, "index")
+        listed = as_list(index, "index")
         rows = [as_row_number(position, len(self._state.pool)) for position in listed]
         return list(dict.fromkeys(rows))
 
@@ -241,9 +241,11 @@ class Labelling:
 
     def _fresh(self, index: Any, label: Any, sample_weight: Any, repeat: bool) -> list[Answer]:
         """The answers to learn from, after all checks."""
-        positions = [index] if isinstance(index, int) else as_list(index, "index")
+        positions = as_list(index, "index")
         labels = _labels(label, len(positions))
-        weights = as_weights(sample_weight, len(positions)).tolist()
+        weights = [1.0] * len(positions)
+        if sample_weight is not None:
+            weights = as_weights(sample_weight, len(positions)).tolist()
         state, told = self._state, self._state.journal.answers
         rows = [as_row_number(position, len(state.pool)) for position in positions]
         answers = [Answer(*each) for each in zip(rows, labels, weights)]
@@ -266,12 +268,12 @@ class Labelling:
     def _known(self, row: int) -> tuple[Any, ScoreSummary | None, float | None, float]:
         """Of a row just before its label: law, scores, largest power, seconds of its selection."""
         asked, belief, features = self._asked, self._state.belief, self._state.features
-        if asked is None or row not in asked.choice.indices:
+        if asked is None or row not in asked.choice.indices.tolist():
             return induced_law(belief, features, row), None, None, 0.0
         if asked.belief is not belief:  # it has changed since
             return induced_law(belief, features, row), asked.summary(row), None, asked.seconds
-        radius = self._radius() if belief.posterior.linear else None
-        power = asked.largest_power(belief, radius)
+        bound = asked.choice.laws is None and belief.posterior.linear
+        power = asked.largest_power(belief, self._radius() if bound else None)
         return asked.law(belief, features, row), asked.summary(row), power, asked.seconds
 
     def _radius(self) -> float:
@@ -308,7 +310,8 @@ class Labelling:
         if not entries:
             return
         journal = state.journal.plus(entries, together=together)
-        before, is_open = self._state._replace(previous=None), closed(state, journal.answers)
+        before = self._state._replace(previous=None)
+        is_open = closed(state, journal.answers, entries)
         new = state._replace(journal=journal, open=is_open, previous=before)
         self._written(journal.entries[len(state.journal.entries) :], new)
         self._state = new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from apm.answering.automatic import default_again
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
-from apm.journal import Journal
+from apm.journal import Entry, Journal
 from apm.pools.inputs import as_matrix, read_only_view, stacked
 from apm.posteriors.base import Posterior
 from apm.selectors import Selector
@@ -18,6 +19,8 @@ from apm.selectors.default import default_selector
 from apm.storage.answers import Answer, Answers
 from channelcode._validation import Seed, integer
 from channelcode.channels import Channel
+
+CLOSING = ("tell", "repeat", "correct", "skip", "abstain")  # events after which a row is not asked
 
 
 def entropy(seed: Seed) -> int:
@@ -114,8 +117,13 @@ def extended(setup: Setup, state: State, rows: Any) -> State:
     return state._replace(pool=pool, features=features, belief=belief, selector=selector)
 
 
-def closed(state: State, answers: Answers) -> np.ndarray:
-    """Which rows of the pool may be asked, `(n,)`."""
+def closed(state: State, answers: Answers, entries: Sequence[Entry] = ()) -> np.ndarray:
+    """Which rows of the pool may be asked, `(n,)`; `entries` are those since `state`, if known."""
+    if entries and all(entry.event in CLOSING for entry in entries):
+        is_open = state.open.copy()
+        for entry in entries:
+            is_open[entry.index] = False
+        return is_open
     is_open = np.ones(len(state.pool), dtype=bool)
     is_open[list(answers.is_closed())] = False
     return is_open
@@ -127,7 +135,8 @@ def updated(belief: Belief, features: Any, answers: list[Answer]) -> Belief:
     weights = [answer.weight for answer in answers]
     weighted = weights if any(weight != 1.0 for weight in weights) else None
     labels = [answer.label for answer in answers]
-    return belief.after(belief.posterior.update(features[rows], labels, weighted))
+    asked = features[rows[0] : rows[0] + 1] if len(rows) == 1 else features[rows]
+    return belief.after(belief.posterior.update(asked, labels, weighted))
 
 
 def _meeting(posterior: Posterior, channel: Channel, features: Any) -> Belief:

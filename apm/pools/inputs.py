@@ -131,6 +131,8 @@ def as_row_number(position: Any, rows: int, argument: str = "index") -> int:
 
 def as_list(values: Any, argument: str) -> list[Any]:
     """Return one value or a flat sequence of them as a list; text is one value."""
+    if isinstance(values, int | float | str):
+        return [values]
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from inspect import Parameter, Signature, signature
+from math import sqrt
 from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
@@ -371,8 +372,8 @@ class Posterior(Stored):
         """Refuse features whose squares, in units of the prior, would overflow."""
         own = self._evidence.lowest if self._evidence is not None else self._prior_precision
         least = min(own, self._intercept_precision)
-        largest = float(np.abs(rows).max(initial=0.0))
-        if not largest <= LARGEST * np.sqrt(least):
+        largest = float(np.maximum.reduce(np.abs(rows), axis=None, initial=0.0))
+        if not largest <= LARGEST * sqrt(least):
             rule = (
                 f"must be at most {LARGEST:g} in units of the prior's precision: scale the features"
             )

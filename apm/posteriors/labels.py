@@ -7,6 +7,7 @@ and text that NumPy cannot hold (ending in a NUL character) are refused, with on
 from __future__ import annotations
 
 import numbers
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def as_label(value: Any, argument: str = "label") -> Any:
             size = float(plain)
         except OverflowError:  # a fraction of whole numbers without end
             raise InvalidArgument(argument, RULE, value) from None
-        if np.isfinite(size):
+        if isfinite(size):
             return plain if isinstance(plain, bool | int | float) else size
     raise InvalidArgument(argument, RULE, value)
 

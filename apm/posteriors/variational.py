@@ -12,8 +12,10 @@ from apm.posteriors.evidence import MaximumEvidence, WithEvidence
 from apm.posteriors.fitting.fixed_point import climb_from, solve
 from apm.posteriors.gaussian import MANY_FEATURES, ScalarGaussian, span_of
 from channelcode._validation import Array, positive, read_only
+from channelcode.channels import Logistic
 from channelcode.errors import NotConverged
 
+CHANNEL = Logistic()
 MAX_STEPS = 200
 MAP_STEPS = 1000  # on separable data a step of Newton gains one unit of the logit, up to 600
 MAP_TOL = 1e-8  # the last Newton step, relative to the largest weight
@@ -67,9 +69,7 @@ class VariationalLogistic(ScalarGaussian, WithEvidence):
 
     @property
     def channel(self) -> Any:
-        from channelcode.channels import Logistic
-
-        return Logistic()
+        return CHANNEL
 
     @property
     def tol(self) -> float:

@@ -38,9 +38,9 @@ class Rating:
         """The scores, `(n,)`."""
         return self.values if self.constant == 0 else self.values + self.constant
 
-    def best(self, count: int, barred: NDArray[np.bool_]) -> Indices:
+    def best(self, count: int, barred: NDArray[np.bool_] | None = None) -> Indices:
         """The places of the best that are not barred, best first; ties go to the lowest place."""
-        values = np.where(barred, -np.inf, self.values) if barred.any() else self.values
+        values = self.values if barred is None else np.where(barred, -np.inf, self.values)
         return best(values, count, resolution=self.resolution)
 
 
@@ -152,10 +152,8 @@ class Selector(ABC):
         With `among`, only those of the candidates are picked; budgets are still over all of them.
         """
         count = integer("n", n, least=1)
-        barred = np.zeros(len(candidates), dtype=bool)
-        if among is not None:
-            barred = ~np.isin(candidates, among)
-        free = len(candidates) - int(np.count_nonzero(barred))
+        barred = None if among is None else ~np.isin(candidates, among)
+        free = len(candidates) - (0 if barred is None else int(np.count_nonzero(barred)))
         if count > free:
             raise InvalidArgument("n", f"must be at most {free}, the rows left", n)
         rating = self._rate(belief, X, candidates, rng)
@@ -165,7 +163,7 @@ class Selector(ABC):
         picked: list[int] = []
         later: list[Array] = []
         while True:
-            place = int(rating.best(1, barred[left])[0])
+            place = int(rating.best(1, None if barred is None else barred[left])[0])
             picked.append(int(left[place]))
             if len(picked) == count:
                 break

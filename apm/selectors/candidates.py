@@ -35,9 +35,11 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
             elif isinstance(posterior, ScalarGaussian):
                 arrays = _projected(posterior, X)
             if arrays is not None and all(np.isfinite(array.sum()) for array in arrays):
-                if len(candidates) != len(X):
-                    return posterior.pool(tuple(array[candidates] for array in arrays))
-                return _held(*arrays) if X.size > SMALL else posterior.pool(arrays)
+                if len(candidates) == len(X):
+                    return _held(*arrays) if X.size > SMALL else posterior.pool(arrays)
+                own = tuple(array[candidates] for array in arrays)
+                plain = isinstance(posterior, ScalarGaussian) and own[1].dtype == np.float64
+                return _held(*own) if plain and own[1].min() >= 0 else posterior.pool(own)
     laws = belief.push(X)  # which says what is wrong with inputs out of range
     return laws if len(candidates) == len(laws) else laws[candidates]
 

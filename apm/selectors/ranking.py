@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -25,7 +27,7 @@ def best(scores: Array, count: int = 1, *, resolution: float = 0.0) -> Indices:
     if count > 1:
         return ranking(scores, resolution=resolution)[:count]
     top = float(scores.max())
-    if not np.isfinite(top):
+    if not isfinite(top):
         return np.array([int(scores.argmax())])
     return np.array([int((scores >= top - _tie(scores, top, resolution)).argmax())])
 
@@ -64,5 +66,5 @@ def remaining(rows: int, exclude: ArrayLike) -> Indices:
 
 def _tie(scores: Array, top: float, resolution: float) -> float:
     lowest = float(scores.min())
-    spread = max(abs(lowest), abs(top)) if np.isfinite(lowest) else abs(top)
+    spread = max(abs(lowest), abs(top)) if isfinite(lowest) else abs(top)
     return resolution + TIE_RTOL * abs(top) + TIE_SPREAD * spread

@@ -19,7 +19,7 @@ SUMMARY = ScoreSummary(-1.0, 4, 0.5, -3.0, -9.0, 20)
 
 
 def entry(index: int, label: object = 1, **changes) -> Entry:
-    return dataclasses.replace(Entry(index, label, SUMMARY, (0.5, 4.0), 5.0, 0.1), **changes)
+    return Entry(index, label, SUMMARY, (0.5, 4.0), 5.0, 0.1)._replace(**changes)
 
 
 def test_records_keep_order_and_information():

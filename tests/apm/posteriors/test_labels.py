@@ -96,6 +96,14 @@ NOT_LABELS: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "label", [10**400, -(10**400), 1 << 63, float("inf"), float("nan")], ids=range(5)
+)
+def test_numbers_that_no_float_holds_are_no_labels(label: Any) -> None:
+    with pytest.raises(InvalidArgument, match="finite numbers"):
+        as_label(label)
+
+
 @pytest.mark.parametrize("labels", NOT_LABELS, ids=plain)
 def test_one_rule_and_one_message(labels: Any) -> None:
     with pytest.raises(InvalidArgument, match="y must be all finite numbers or all text"):
