@@ -18,7 +18,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.capacity.certify.density import DensityBound, density_bound
+from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
 from channelcode.capacity.gaussian_noise import shannon, shannon_bound
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal
 from channelcode.capacity.solvers.auto import Auto
@@ -31,7 +31,7 @@ from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
-from channelcode.information.densities import atoms_information
+from channelcode.information.densities import Integrated, atoms_information
 from channelcode.information.laplace_mixture import LaplaceMixture, laplace_rows
 from channelcode.measures import DiscreteMeasure
 
@@ -161,7 +161,7 @@ def _judged(
     places, index = np.unique(atoms, return_inverse=True)
     law = DiscreteMeasure(places, np.bincount(index, proposal.weights, len(places)))
     law = _affordable_part(problem, law)
-    found = atoms_information(problem.channel, law.atoms, law.weights)
+    found, proved = _information(problem.channel, law)
     reason = "; inputs farther out were not looked at"
     falls = np.inf if whole else _falls_from(problem, proposal.multiplier)
     if falls <= _FARTHEST_PROVED * (ends[1] - ends[0]):
@@ -173,8 +173,10 @@ def _judged(
     lower = max(found.nats - found.error, 0.0)
     upper = min(bound.nats + bound.error, shannon_bound(problem) * (1.0 + 4e-16))
     certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
-    everywhere = whole and is_builtin(problem.channel)
-    scope = _scope(problem, ends, bound, found.error) + reason
+    # a cost of one's own is taken at the probes, here as for every other channel
+    bent = bound.proved or (problem.has_own_cost and proved)
+    everywhere = whole and bent and proved and is_builtin(problem.channel)
+    scope = _scope(ends, bound, found.error, bent, proved) + reason
     stats = SolveStats(
         proposal.method,
         proposal.steps,
@@ -210,16 +212,27 @@ def _falls_from(problem: Problem, multiplier: float) -> float:
     return np.inf
 
 
-def _scope(problem: Problem, ends: tuple[float, float], bound: DensityBound, error: float) -> str:
+def _information(channel: Channel, law: DiscreteMeasure) -> tuple[Integrated, bool]:
+    """I(L; Y), and whether its error is proved: for Laplace and Gaussian noise, and for counts."""
+    if len(law) == 1:
+        return Integrated(0.0, 0.0), True
+    known = smooth_divergence(channel, law)
+    if known is not None:
+        each = known.divergence(law.atoms).value
+        return Integrated(float(law.weights @ each), known.error(float(each.max()))), True
+    counts = isinstance(as_support(channel.support), Counts)
+    return atoms_information(channel, law.atoms, law.weights), counts
+
+
+def _scope(
+    ends: tuple[float, float], bound: DensityBound, error: float, bent: bool, proved: bool
+) -> str:
     """What was proved over which inputs, and what is an estimate."""
-    bends = "bends bounded" if bound.proved else "bends seen"
+    seen = "bends, with those of the cost, seen" if bent else "bends estimated, not proved,"
+    bends = "bends bounded" if bound.proved else seen
     text = f"[{ends[0]:.6g}, {ends[1]:.6g}]: {bends} between {bound.probes} probes"
-    error += bound.error
-    if isinstance(as_support(problem.channel.support), Counts):
-        return f"{text}, sums over counts to {error:.1e} nats"
-    if type(problem.channel) is AdditiveLaplace:
-        return f"{text}, integrals over outputs to {error:.1e} nats"
-    return f"{text}, integrals over outputs to an error estimated at {error:.1e} nats"
+    known = "to" if proved else "to an error estimated, not proved, at"
+    return f"{text}; sums and integrals over outputs {known} {error + bound.error:.1e} nats"
 
 
 def _affordable_part(problem: Problem, law: DiscreteMeasure) -> DiscreteMeasure:

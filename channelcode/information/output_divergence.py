@@ -75,14 +75,14 @@ def output_divergence(channel: Channel, l: ArrayLike, measure: DiscreteMeasure) 
     step = max(1, _CHUNK // len(nodes))
     for start in range(0, len(inputs), step):
         part = slice(start, start + step)
-        terms = _terms(line_log_density(channel, nodes, inputs[part, None]), log_q)
+        terms = divergence_terms(line_log_density(channel, nodes, inputs[part, None]), log_q)
         value[part] = terms @ fine
         error = max(error, float(np.abs(terms @ (fine - coarse)).max()))
     # of the two rules the finer one counts: its error by QUADPACK's rule from their difference
     return Divergences(value, min(error, (200.0 * error) ** 1.5) + 1e-15 * (1.0 + value.max()))
 
 
-def _terms(logs: Array, log_q: Array) -> Array:
+def divergence_terms(logs: Array, log_q: Array) -> Array:
     """q e(f/q - 1) = f ln(f/q) - f + q: never negative; the direct form where f/q is huge."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         difference = logs - log_q

@@ -1,28 +1,31 @@
 """The upper bound for channels with densities, over a range of inputs.
 
-Between neighbouring probes F <= max(F(a), F(b)) + (b - a)^2/8 max(-F''). For Laplace noise -F'' is
-bounded with proof: D'' is known at the probes and changes at a rate of 2/scale^3 at most. Elsewhere
-it is taken from six divided differences around the interval, less their whole spread.
+Between neighbouring probes F <= max(F(a), F(b)) + (b - a)^2/8 max(-F''). For Laplace noise, for
+Gaussian noise (atoms at most `WIDEST` deviations apart) and for Poisson counts -F'' is bounded with
+proof: D'' is known at the probes and changes at a bounded rate. Elsewhere it is taken from six
+divided differences around the interval, less their whole spread: an estimate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound
-from channelcode.channels import AdditiveLaplace
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
+from channelcode.information.gaussian_mixture import WIDEST, GaussianMixture
 from channelcode.information.laplace_mixture import LaplaceMixture
 from channelcode.information.output_divergence import output_divergence
+from channelcode.information.poisson_mixture import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
 _FIRST_PROBES = 801
 _MOST_PROBES = 6000
-_MOST_PROVED = 1_000_000  # Laplace noise: a probe takes a microsecond
+_MOST_PROVED = 1_000_000  # Laplace noise: a probe takes a microsecond; others need few
 
 
 class DensityBound(NamedTuple):
@@ -34,6 +37,34 @@ class DensityBound(NamedTuple):
     proved: bool
 
 
+class Smooth(NamedTuple):
+    """D and D'' at inputs, how far -D'' can rise between them, and the error of D, all proved."""
+
+    divergence: Callable[[Array], Any]  # with the fields `value` and `bend`
+    down: Callable[[Array, Array], Array]  # from the lesser D'' of both ends, and the width
+    error: Callable[[float], float]  # from the largest D
+
+
+def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
+    """What is proved about D(f(.|l) || q), q the output law of `law`; None where little is."""
+    if type(channel) is AdditiveLaplace:
+        laplace, rate = LaplaceMixture(channel.scale, law.atoms, law.weights), channel.scale**-3
+        return Smooth(
+            laplace.divergence,
+            lambda least, width: width * rate - least,
+            lambda largest: 1e-15 * (4.0 + largest),
+        )
+    if type(channel) is AdditiveGaussian:
+        gaussian = GaussianMixture(channel.noise, law.atoms, law.weights)
+        if gaussian.width <= WIDEST:
+            return Smooth(gaussian.divergence, gaussian.down, gaussian.error)
+    if type(channel) is Poisson and law.second_moment + channel.dark > 0:
+        poisson = PoissonMixture(channel, law)
+        half = 0.5 * poisson.steepest
+        return Smooth(poisson.divergence, lambda least, width: half * width - least, poisson.error)
+    return None
+
+
 def density_bound(
     problem: Problem,
     law: DiscreteMeasure,
@@ -43,52 +74,60 @@ def density_bound(
     tol: float,
 ) -> DensityBound:
     """max_l [D(f(.|l) || q) - s (b(l) - P)] over the range in nats, q the output law of `law`."""
-    if type(problem.channel) is AdditiveLaplace and not (problem.has_own_cost and multiplier > 0):
-        return _laplace_bound(problem, problem.channel, law, multiplier, ends, tol)
+    low, high = ends
+    known = smooth_divergence(problem.channel, law)
+    if known is not None and not (problem.has_own_cost and multiplier > 0):
+        return _proved_bound(problem, known, law, multiplier, ends, tol)
     worst = 0.0
 
-    def height(l: Array) -> Array:
+    def measured(l: Array) -> Array:
         nonlocal worst
         found = output_divergence(problem.channel, l, law)
         worst = max(worst, found.error)
-        return _priced(problem, l, found.nats, multiplier)
+        return _priced(problem, l, found.nats, multiplier)[:, None]
 
-    low, high = ends
     if low == high:
-        return DensityBound(float(height(np.array([low]))[0]), worst, 1, True)
+        return DensityBound(float(measured(np.array([low]))[0, 0]), worst, 1, True)
     grid = _first_probes(law, low, high)
-    upper, count = _refined(height, bend_bound, grid, tol, _MOST_PROBES)
+    upper, count = _refined(
+        measured, lambda l, seen: bend_bound(l, seen[:, 0]), grid, tol, _MOST_PROBES
+    )
     return DensityBound(upper, worst, count, False)
 
 
-def _laplace_bound(
+def _proved_bound(
     problem: Problem,
-    channel: AdditiveLaplace,
+    known: Smooth,
     law: DiscreteMeasure,
     multiplier: float,
     ends: tuple[float, float],
     tol: float,
 ) -> DensityBound:
-    mixture = LaplaceMixture(channel.scale, law.atoms, law.weights)
     curved = 2.0 * multiplier if problem.limits.cost is not None else 0.0  # s b'' of the power
+    largest = 0.0
 
-    def height(l: Array) -> Array:
-        return _priced(problem, l, mixture.divergence(l).value, multiplier)
+    def measured(l: Array) -> Array:
+        """F and D'', `(n, 2)`."""
+        nonlocal largest
+        found = known.divergence(l)
+        largest = max(largest, float(found.value.max()))
+        return np.stack([_priced(problem, l, found.value, multiplier), found.bend], 1)
 
-    def bound(points: Array, heights: Array) -> Array:
+    def bound(points: Array, seen: Array) -> Array:
         """-F'' is at most its value at the nearer end and what it can gain in half the width."""
-        bend = mixture.divergence(points).bend - curved
+        heights, bend = seen.T
         width = np.diff(points)
-        down = np.maximum(-np.minimum(bend[1:], bend[:-1]) + width / channel.scale**3, 0.0)
-        return np.maximum(heights[1:], heights[:-1]) + 0.125 * width**2 * down
+        down = known.down(np.minimum(bend[1:], bend[:-1]), width) + curved
+        return np.maximum(heights[1:], heights[:-1]) + 0.125 * width**2 * np.maximum(down, 0.0)
 
     low, high = ends
     if low == high:
-        return DensityBound(float(height(np.array([low]))[0]), 1e-14, 1, True)
-    inside = law.atoms[(law.atoms > low) & (law.atoms < high)]
-    grid = np.unique(np.concatenate([np.linspace(low, high, _FIRST_PROBES), inside]))
-    upper, count = _refined(height, bound, grid, tol, _MOST_PROVED)
-    return DensityBound(upper, 1e-15 * (4.0 + upper), count, True)
+        upper, count = float(measured(np.array([low]))[0, 0]), 1
+    else:
+        inside = law.atoms[(law.atoms > low) & (law.atoms < high)]
+        grid = np.unique(np.concatenate([np.linspace(low, high, _FIRST_PROBES), inside]))
+        upper, count = _refined(measured, bound, grid, tol, _MOST_PROVED)
+    return DensityBound(upper, known.error(largest), count, True)
 
 
 def _priced(problem: Problem, l: Array, divergence: Array, multiplier: float) -> Array:
@@ -108,18 +147,21 @@ def _first_probes(law: DiscreteMeasure, low: float, high: float) -> Array:
 
 
 def _refined(
-    height: Callable[[Array], Array],
+    measured: Callable[[Array], Array],
     bounded: Callable[[Array, Array], Array],
     grid: Array,
     tol: float,
     most: int,
 ) -> tuple[float, int]:
-    """Quarter the intervals whose bound is too high, until none is or probes run out."""
-    heights = height(grid)
+    """Quarter the intervals whose bound is too high, until none is or probes run out.
+
+    The first column of `measured` is the height.
+    """
+    seen = measured(grid)
     span = grid[-1] - grid[0]
     while True:
-        bound = bounded(grid, heights)
-        top = float(heights.max())
+        bound = bounded(grid, seen)
+        top = float(seen[:, 0].max())
         open_ = bound > top + 0.2 * tol
         if not open_.any() or len(grid) > most:
             return max(top, float(bound.max())), len(grid)
@@ -129,4 +171,4 @@ def _refined(
         fresh = (left[:, None] + width[:, None] * QUARTERS).ravel()
         order = np.argsort(np.concatenate([grid, fresh]), kind="stable")
         grid = np.concatenate([grid, fresh])[order]
-        heights = np.concatenate([heights, height(fresh)])[order]
+        seen = np.concatenate([seen, measured(fresh)])[order]

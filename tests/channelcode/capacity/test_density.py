@@ -145,7 +145,10 @@ def test_poisson_with_peak_and_average():
 @pytest.mark.parametrize("channel", [Exponential(), Gamma(5.0)], ids=repr)
 def test_waiting_times(channel):
     result = capacity(channel, Peak(1.0))
-    assert result.status is Status.OPTIMAL
+    assert result.gap <= 1e-9
+    # neither the integrals nor the bends between probes are proved, and both words say so
+    assert result.status is Status.WITHIN_SCOPE
+    assert result.scope.count("estimated, not proved") == 2
     # KKT: no input of the range tells more about itself than the capacity
     grid = np.linspace(-1.0, 1.0, 301)
     divergence = output_divergence(channel, grid, result.input).nats / np.log(2)

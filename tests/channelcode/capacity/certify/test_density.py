@@ -47,12 +47,14 @@ def test_laplace_bound_is_above_every_input(seed, multiplier):
     ("channel", "ends"),
     [
         (AdditiveGaussian(1.0), (-3.0, 3.0)),
+        (AdditiveGaussian(0.5), (-20.0, 20.0)),
         (Poisson(0.1), (0.0, 9.0)),
+        (Poisson(0.0), (0.0, 9.0)),
         (Exponential(), (-2.0, 2.0)),
     ],
     ids=plain,
 )
-def test_bends_that_were_seen(channel, ends):
+def test_no_input_is_above_the_bound(channel, ends):
     rng = np.random.default_rng(3)
     for _ in range(3):
         law = law_of(rng, *ends)
@@ -60,7 +62,8 @@ def test_bends_that_were_seen(channel, ends):
         bound = density_bound(problem, law, 0.0, ends, tol=1e-8)
         inputs = rng.uniform(ends[0], ends[1], 2000)
         assert output_divergence(channel, inputs, law).nats.max() <= bound.nats + bound.error
-        assert not bound.proved
+        narrow = np.ptp(law.atoms) <= 44.0 * getattr(channel, "noise", 1.0)
+        assert bound.proved == (type(channel) is not Exponential and narrow)
 
 
 def test_one_input_alone():

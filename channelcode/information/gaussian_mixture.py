@@ -1,0 +1,116 @@
+"""D(f(.|l) || q) for Gaussian noise and a law with finitely many atoms, with a proved error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import cos, exp, log, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from channelcode._numerics.logspace import HALF_LOG_TWO_PI
+from channelcode._validation import Array
+from channelcode.information.output_divergence import divergence_terms
+
+WIDEST = 44.0  # deviations of the noise between the outermost atoms; proofs beyond take long
+_REACH = 9.3  # deviations: 1.4e-20 of the mass lies beyond
+_PHASE = 1.2  # how far apart the terms of q may turn in the complex plane, at most pi/2
+_GOAL = 1e-17  # nats: the error of the trapezoid rule
+_TOGETHER = 4.0  # deviations: inputs that share their nodes
+_AT_ONCE = 400
+
+
+class Bent(NamedTuple):
+    """Divergences in nats `(n,)` and their second derivatives in the input."""
+
+    value: Array
+    bend: Array
+
+
+class GaussianMixture:
+    """The output law q = sum_j w_j f(.|l_j) of Gaussian noise, atoms no more than `WIDEST` apart.
+
+    In deviations of the noise, with R the distance of the outermost atoms,
+
+        D = int [q - f - f ln(q/f)] dy,    D'' = -int f (ln q)'' dy,   (ln q)'' = Var(L | y) - 1,
+
+    where V = E Var(L | Y) = 1 - D'' changes by |V'| <= E|E[(L - E[L|Y])^3 | Y]| <= R V, and so by
+    less than a factor of e^(R d) over a distance d. Both integrands are analytic
+    in the strip |Im y| < a = 2.4 / R, where the terms of q differ in phase by at most 1.2 from
+    their middle and q has no zero, |q(u + iv)| >= cos(1.2) e^(v^2/2) q(u). There the trapezoid rule
+    with step h errs by at most 2 M / (e^(2 pi a / h) - 1), M a bound on int |integrand(u + iv)| du
+    (Trefethen and Weideman 2014, Theorem 5.1); h is chosen so that this is nothing. With
+    Q = q on the real line, |ln q| <= |ln Q| + a^2/2 + |ln cos 1.2| + a |u - middle| + 1.2 and
+    -ln Q <= 0.92 + E(u - L)^2 / 2.
+
+    >>> law = GaussianMixture(2.0, np.array([0.0]), np.array([1.0]))
+    >>> found = law.divergence(np.array([1.0]))
+    >>> found.value.round(6), found.bend.round(6)
+    (array([0.125]), array([0.25]))
+    """
+
+    def __init__(self, noise: float, atoms: Array, weights: Array) -> None:
+        used = weights > 0
+        self.noise, self.atoms, self.weights = noise, atoms[used] / noise, weights[used]
+        self.width = float(np.ptp(self.atoms))  # R
+        self.middle = 0.5 * float(self.atoms.max() + self.atoms.min())
+
+    def down(self, least: Array, width: Array) -> Array:
+        """A bound on -D'' between inputs so far apart, from the lesser D'' of both ends."""
+        variance = np.maximum(1.0 - least * self.noise**2, 0.0)  # E Var(L | Y)
+        growth = np.exp(np.minimum(0.5 * self.width * width / self.noise, 700.0))
+        return (variance * growth - 1.0) / self.noise**2
+
+    def divergence(self, l: Array) -> Bent:
+        """D(f(.|l) || q) in nats and D'', at inputs `l (n,)`."""
+        inputs = l / self.noise
+        step = self._step(float(np.abs(inputs - self.middle).max()))
+        ends = np.concatenate([inputs, self.atoms])
+        first = np.floor((ends.min() - _REACH) / step)
+        nodes = step * np.arange(first, np.ceil((ends.max() + _REACH) / step) + 1.0)
+        logs = (
+            -0.5 * np.square(nodes[:, None] - self.atoms) - HALF_LOG_TWO_PI + np.log(self.weights)
+        )
+        log_q = np.asarray(logsumexp(logs, axis=1))
+        share = np.exp(logs - log_q[:, None])
+        centre = share @ self.atoms
+        spread = (share * np.square(self.atoms - centre[:, None])).sum(axis=1)  # Var(L | y)
+        mass = step * np.exp(log_q)
+        below, above = np.append(0.0, mass.cumsum()), np.append(mass[::-1].cumsum()[::-1], 0.0)
+        value, bend = np.empty(len(inputs)), np.empty(len(inputs))
+        for part in self._groups(inputs):
+            own = inputs[part]
+            first, last = np.searchsorted(nodes, [own.min() - _REACH, own.max() + _REACH])
+            near = slice(first, last)  # elsewhere f is nothing, and the integrand q
+            logs = -0.5 * np.square(nodes[near] - own[:, None]) - HALF_LOG_TWO_PI
+            inside = divergence_terms(logs, log_q[near]).sum(axis=1)
+            value[part] = step * inside + below[first] + above[last]
+            bend[part] = 1.0 - step * (np.exp(logs) @ spread[near])
+        return Bent(value, bend / self.noise**2)
+
+    @staticmethod
+    def _groups(inputs: Array) -> Iterator[Any]:
+        """Places of inputs near each other, some hundred at a time."""
+        order = np.argsort(inputs, kind="stable")
+        cells = np.floor((inputs[order] - inputs[order[0]]) / _TOGETHER)
+        for cell in np.split(order, np.flatnonzero(np.diff(cells)) + 1):
+            for start in range(0, len(cell), _AT_ONCE):
+                yield cell[start : start + _AT_ONCE]
+
+    @staticmethod
+    def error(largest: float) -> float:
+        """The error of divergences up to `largest`: the rule's, the tails', and of rounding."""
+        return 2.0 * _GOAL + 1e-16 + 2e-15 * (1.0 + largest)
+
+    def _step(self, farthest: float) -> float:
+        """The step at which the rule errs by less than `_GOAL`; inputs within `farthest`."""
+        a = min(2.0 * _PHASE / max(self.width, 1e-3), 3.0)
+        away = farthest + 0.5 * self.width
+        least = cos(_PHASE)
+        levels = 0.92 + 0.5 * (1.0 + away**2) + 0.5 * a * a - log(least)
+        levels += a * (1.0 + farthest) + _PHASE  # f ln q
+        levels += 0.92 + 0.5 * (1.0 + a * a) + 2.0  # f ln f, f and q
+        bends = 1.0 + 0.25 * self.width**2 * (1.0 / least + 1.0 / least**2)  # f (ln q)''
+        bound = 2.0 * exp(0.5 * a * a) * max(levels, bends)
+        return 2.0 * pi * a / log(1.0 + bound / _GOAL)
