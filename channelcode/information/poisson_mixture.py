@@ -30,7 +30,7 @@ class PoissonMixture:
 
     >>> law = PoissonMixture(Poisson(1.0), DiscreteMeasure([0.0, 3.0], [0.5, 0.5]))
     >>> law.divergence(np.array([0.0, 3.0])).bend.round(4)
-    array([-0.2661, -0.1267])
+    array([-0.3347, -0.1253])
     """
 
     def __init__(self, channel: Poisson, law: DiscreteMeasure) -> None:
