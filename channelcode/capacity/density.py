@@ -32,7 +32,7 @@ from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import Integrated, atoms_information
-from channelcode.information.laplace_mixture import LaplaceMixture, laplace_rows
+from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_rows
 from channelcode.measures import DiscreteMeasure
 
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends

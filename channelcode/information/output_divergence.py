@@ -16,7 +16,7 @@ from channelcode.channels.base import as_input
 from channelcode.channels.densities.range import kinks, line_log_density, output_range
 from channelcode.channels.support import Counts, as_support
 from channelcode.information.densities import first_edges
-from channelcode.information.laplace_mixture import LaplaceMixture
+from channelcode.information.mixtures.laplace import LaplaceMixture
 from channelcode.measures import DiscreteMeasure
 
 _CHUNK = 1_000_000

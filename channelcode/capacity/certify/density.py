@@ -17,10 +17,10 @@ from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
-from channelcode.information.gaussian_mixture import WIDEST, GaussianMixture
-from channelcode.information.laplace_mixture import LaplaceMixture
+from channelcode.information.mixtures.gaussian import WIDEST, GaussianMixture
+from channelcode.information.mixtures.laplace import LaplaceMixture
+from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.information.output_divergence import output_divergence
-from channelcode.information.poisson_mixture import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
 _FIRST_PROBES = 801

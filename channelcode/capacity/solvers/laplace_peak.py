@@ -8,7 +8,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Proposal
-from channelcode.information.laplace_mixture import LaplaceMixture
+from channelcode.information.mixtures.laplace import LaplaceMixture
 
 # The solution of both integrals in `laplace_peak`
 DISTANCE = 1.933616946694547525733391  # A - a

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode import AdditiveGaussian, DiscreteMeasure
-from channelcode.information.gaussian_mixture import GaussianMixture
+from channelcode.information.mixtures.gaussian import GaussianMixture
 from channelcode.information.output_divergence import output_divergence
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from channelcode import AdditiveLaplace, DiscreteMeasure
 from channelcode.information.densities import atoms_information
-from channelcode.information.laplace_mixture import LaplaceMixture, laplace_rows
+from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_rows
 
 
 def by_quadrature(scale, atoms, weights, l):

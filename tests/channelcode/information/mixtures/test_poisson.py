@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode import DiscreteMeasure, Poisson
-from channelcode.information.poisson_mixture import PoissonMixture
+from channelcode.information.mixtures.poisson import PoissonMixture
 
 
 @given(
