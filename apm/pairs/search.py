@@ -19,6 +19,7 @@ HELPFUL = 0.25  # of all pairs still open: more, and blocks are quicker
 NEIGHBOURS = 8  # in the order of means, looked at first
 CLOSE = 0.02  # of all pairs with means close enough: fewer, and a sorted list is quickest
 CHUNK = 1_000_000  # pairs from that list at a time
+CANCELS = 1e-5  # of the lengths: a smaller square has lost too many digits in the product
 FEW = 0.02  # of the pairs of two groups: fewer are scored one by one
 Pairs = NDArray[np.intp]
 
@@ -170,11 +171,18 @@ class Look:
 
 
 def distances(z: Array, w: Array) -> Array:
-    """|z_i - w_j|, `(a, b)`, by one matrix product."""
-    squares = -2.0 * (z @ w.T)
-    squares += np.einsum("ar,ar->a", z, z)[:, None]
-    squares += np.einsum("br,br->b", w, w)
-    np.maximum(squares, 0.0, out=squares)
+    """|z_i - w_j|, `(a, b)`, by one matrix product; near points, where it cancels, one by one."""
+    squares = z @ w.T
+    squares *= -2.0
+    lengths = np.einsum("ar,ar->a", z, z)[:, None], np.einsum("br,br->b", w, w)
+    squares += lengths[0]
+    squares += lengths[1]
+    near = squares < CANCELS * (float(lengths[0].max()) + float(lengths[1].max()))
+    if near.any():
+        rows, columns = np.nonzero(near)
+        near_by = squares[rows, columns] < CANCELS * (lengths[0][rows, 0] + lengths[1][columns])
+        rows, columns = rows[near_by], columns[near_by]
+        squares[rows, columns] = np.square(z[rows] - w[columns]).sum(axis=1)
     return np.sqrt(squares, out=squares)
 
 

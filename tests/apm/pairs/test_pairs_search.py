@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from apm.pairs import search
 from apm.pairs.scores import Gain, Spread, Transport
-from apm.pairs.search import best_pairs
+from apm.pairs.search import best_pairs, distances
 from channelcode import Logistic
 from tests.naming import plain
 
@@ -84,3 +84,16 @@ def test_blocks_are_looked_at_once_each(monkeypatch):
     for score in SCORES:
         found = best_pairs(points, values, score, leaf=4)
         assert found.pairs.tolist() == every_pair(points, values, score)[0][:1].tolist()
+
+
+def test_near_points_far_from_the_centre_keep_their_distance():
+    """A matrix product alone errs by 1e-8 of the lengths, 1e-2 here, and ranks pairs wrongly."""
+    rng = np.random.default_rng(3)
+    points = 1e6 + rng.standard_normal((40, 3)) * np.geomspace(1e-6, 1e3, 40)[:, None]
+    points[7] = points[3]
+    expected = np.linalg.norm(points[:, None] - points, axis=2)
+    np.testing.assert_allclose(distances(points, points), expected, rtol=1e-9)
+    values = np.zeros(40)
+    found = best_pairs(points, values, Transport(0.0), leaf=4)  # wants the nearest pair
+    assert found.pairs.tolist() == [[3, 7]]
+    assert found.scores[0] == 0.0
