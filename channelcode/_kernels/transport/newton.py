@@ -25,8 +25,7 @@ DECREMENT = 8
 STEPS = 9
 TRIES = 10
 FLOOR = 11  # set by the caller: feed cells below this part of their mass; zero: STARVED
-NEAR = 12  # set by the caller: part of a weight that its mass may miss; zero: SETTLED
-STATE = 13
+STATE = 12
 
 START, LOWER, HALVE, TRIAL = 0.0, 1.0, 2.0, 3.0
 
@@ -187,13 +186,12 @@ def newton_move(
     for j in range(m):
         decrement += step[j] * (mass[j] - weights[j])
     last = state[DECREMENT] if phase == TRIAL else math.inf
-    settled = max(SETTLED, state[NEAR])
     for j in range(m):
         v[j] = base[j] + step[j]
-    if not decrement > 0.0 or (decrement <= goal and farthest <= settled):
+    if not decrement > 0.0 or (decrement <= goal and farthest <= SETTLED):
         return True
     # A cell so light that rounding or the nodes rule it never settles: then the goal must do.
-    near = decrement <= goal or (decrement < 1e-10 and farthest <= settled)
+    near = decrement <= goal or (decrement < 1e-10 and farthest <= SETTLED)
     if state[STEPS] >= MAX_STEPS or (near and decrement > 0.5 * last):
         for j in range(m):
             v[j] = base[j]

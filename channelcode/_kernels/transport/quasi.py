@@ -13,25 +13,12 @@ from channelcode._kernels.transport.cells import (
     line_cells,
     merge_atoms,
 )
-from channelcode._kernels.transport.newton import (
-    FEEDS,
-    NEAR,
-    STATE,
-    STEPS,
-    newton_move,
-    solve_laplacian,
-)
+from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
 from channelcode._kernels.transport.rare import FAR, count_light, mixed_nodes, rarest_cells
-from channelcode._kernels.transport.samples.semidual import MOST_AXES, moment_potential
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
 MOST_RARE = 32  # cells with nodes of their own
 STAGES = 3  # of Newton's method, the last on all nodes
-ROUGH = 2.0  # over the number of nodes: the decrement that they can tell from zero
-BULK = 8.0  # atoms of size about one within this radius have short potentials
-NOISE = 0.05  # of the range of the replicates' values: a decrement that does not matter
-QUADRATIC = 0.04  # loss below which the dual value is nearly quadratic,
-MISSED = 0.9  # and part of a weight that its mass may miss for that
 EXTRA = 8  # of the given nodes to one of them, for every rare cell in every replicate
 
 
@@ -101,22 +88,14 @@ def quasi_newton(
     nodes: np.ndarray,
     shares: np.ndarray,
     goal: float,
-    near: float,
 ) -> int:
-    """Newton on the semi-dual over `nodes (n, r - 1)`, for sorted atoms; returns the steps.
-
-    Ends at the decrement `goal`, once no mass misses more than `near` of its weight; infinity also
-    leaves cells that start without mass as they are.
-    """
+    """Newton on the semi-dual over `nodes (n, r - 1)`, for sorted atoms; returns the steps."""
     m = atoms.shape[0]
     mass = np.empty(m)
     hessian = np.empty((m, m))
     work = np.empty((m, m))
     rows = np.empty((3, m))
     state = np.zeros(STATE)
-    state[NEAR] = near
-    if near == math.inf:
-        state[FEEDS] = math.inf
     while True:
         value = line_cells(atoms, v, nodes, shares, mass, hessian)
         for j in range(m):
@@ -144,31 +123,15 @@ def move_origin(atoms: np.ndarray, weights: np.ndarray) -> None:
 
 
 @kernel
-def is_compact(atoms: np.ndarray, radius: float) -> bool:
-    """Whether no atom lies farther away than `radius`."""
+def is_compact(atoms: np.ndarray) -> bool:
+    """Whether no atom lies beyond FAR times the size: Voronoi cells are a good start then."""
     for j in range(atoms.shape[0]):
         square = 0.0
         for d in range(atoms.shape[1]):
             square += atoms[j, d] * atoms[j, d]
-        if square > radius * radius:
+        if square > FAR * FAR:
             return False
     return True
-
-
-@kernel
-def value_range(
-    atoms: np.ndarray, v: np.ndarray, nodes: np.ndarray, shares: np.ndarray, replicates: int
-) -> float:
-    """How far the dual values of v on equal stretches of the nodes lie apart."""
-    m = atoms.shape[0]
-    mass, hessian = np.empty(m), np.empty((m, m))
-    length = nodes.shape[0] // replicates
-    low, high = math.inf, -math.inf
-    for t in range(replicates):
-        begin, end = t * length, (t + 1) * length
-        value = line_cells(atoms, v, nodes[begin:end], shares[begin:end], mass, hessian)
-        low, high = min(low, value), max(high, value)
-    return high - low
 
 
 @kernel
@@ -205,7 +168,6 @@ def quasi_pool(
     extra = extra_nodes(part)
     room = given.shape[0] + replicates * extra * rare.shape[0]
     nodes, shares = np.empty((room, r - 1)), np.ones(room)
-    small = np.empty((6, r, r))
     for c in range(n):
         for j in range(m):
             all_weights[j] = weights[j]
@@ -227,18 +189,7 @@ def quasi_pool(
             tails[j] = quantile[order[j]]
             place[order[j]] = j
         found = rarest_cells(atoms, own, tails, rare)
-        compact = is_compact(atoms, BULK)
-        if compact and r <= MOST_AXES:
-            for d in range(r):
-                for e in range(r):
-                    small[4, d, e] = 1.0 if d == e else 0.0
-                    small[5, d, e] = 0.0
-            for j in range(kept):
-                for d in range(r):
-                    for e in range(r):
-                        small[5, d, e] += own[j] * atoms[j, d] * atoms[j, e]
-            moment_potential(small[4], np.zeros(r), atoms, small[5], small, v)
-        elif found == 0 and is_compact(atoms, FAR):  # Voronoi cells are a good start then
+        if found == 0 and is_compact(atoms):
             first_potential(atoms, tails, v)
         else:
             axis_potential(atoms, own, v)
@@ -248,26 +199,16 @@ def quasi_pool(
             last = stage == STAGES - 1
             rule, count, aim = given[:part], part, FIRST_GOAL
             if last:
-                # The judge has as many points: half of them find where its value is nearly least.
-                count = part * ((replicates + 1) // 2) if compact else given.shape[0]
-                rule, aim = given[:count], goal
+                rule, count, aim = given, given.shape[0], goal
             elif found == 0 and (stage > 0 or replicates == 1):
                 continue
             if found > 0:
-                batches = count // part
+                batches = replicates if last else 1
                 used = rare[:found]
                 count = mixed_nodes(atoms, v, used, rule, batches, extra, nodes, shares)
                 rule = nodes[:count]
             ratios = shares[:count] if found > 0 else np.ones(count)
-            near = 0.0
-            if compact and not last:
-                aim, near = ROUGH / count, math.inf
-            elif compact:
-                # No potential is long: what a step promises is what matters, beside the noise.
-                noise = NOISE * value_range(atoms, v, rule, ratios, (replicates + 1) // 2)
-                if noise > goal:
-                    aim, near = min(ROUGH / count, noise), 1.0
-            steps[c] = quasi_newton(atoms, own, v, rule, ratios, aim, near)
+            steps[c] = quasi_newton(atoms, own, v, rule, ratios, aim)
         for j in range(m):
             potentials[c, j] = v[place[group[j]]]
     return steps
@@ -299,9 +240,6 @@ def quasi_judge(
     v = np.empty(m)
     mass = np.empty(m)
     hessian = np.empty((m, m))
-    rates = np.empty((m, m))
-    step = np.empty(m)
-    excess = np.empty(m)
     replicates = values.shape[1]
     rare = np.empty(min(count_light(weights), MOST_RARE), dtype=np.int64)
     part = given.shape[0] // replicates
@@ -322,7 +260,6 @@ def quasi_judge(
             v[j] = potentials[c, order[j]]
             constant += own[j] * v[j]
         found = rarest_cells(atoms, own, tails, rare)
-        compact = is_compact(atoms, BULK)
         move_origin(atoms, own)
         nodes, shares = given, np.ones(given.shape[0])
         if found > 0:
@@ -336,24 +273,7 @@ def quasi_judge(
             total = line_cells(atoms, v, nodes[begin:end], shares[begin:end], mass, hessian)
             values[c, t] = total + constant
             mean += values[c, t] / replicates
-            for j in range(m):
-                step[j] = (mass[j] if t == 0 else step[j] + mass[j]) - own[j]
-                for k in range(m):
-                    rates[j, k] = hessian[j, k] + (rates[j, k] if t > 0 else 0.0)
-        farthest = 0.0
-        for j in range(m):
-            excess[j] = step[j] / replicates
-            farthest = max(farthest, abs(excess[j]) / own[j])
-        if compact and farthest <= MISSED:
-            # Newton's step for the sums of all replicates, and four times what it promises: up to
-            # 2.5 times were seen.
-            solve_laplacian(rates, step, hessian)
-            loss[c] = 0.0
-            for j in range(m):
-                loss[c] += 2.0 * step[j] * excess[j]
-            if loss[c] <= QUADRATIC:
-                continue
-        quasi_newton(atoms, own, v, nodes, shares, goal, 0.0)
+        quasi_newton(atoms, own, v, nodes, shares, goal)
         least = line_cells(atoms, v, nodes, shares, mass, hessian)
         for j in range(m):
             least += own[j] * v[j]

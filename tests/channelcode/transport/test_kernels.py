@@ -289,13 +289,9 @@ def test_quasi_and_space(rng):
     stack, v = np.stack((points, 1.2 * points)), np.zeros((2, 4))
     ordered = points[np.argsort(points[:, 0])]
     assert_matches_py_func(
-        quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, np.ones(16), 1e-9, 0.0, atol=1e-8
+        quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, np.ones(16), 1e-9, atol=1e-8
     )
     assert_matches_py_func(quasi_kernels.move_origin, points, weights)
-    apart = (ordered, v[0], nodes, np.ones(16), 2)
-    assert_matches_py_func(quasi_kernels.value_range, *apart, atol=1e-14)
-    assert quasi_kernels.is_compact(points, 10.0)
-    assert not quasi_kernels.is_compact(points, 1e-3)
     for own in (weights, np.array([0.6, 0.3987, 0.0008, 0.0005])):  # the second has rare cells
         tails = upper_quantiles(own)
         given = (stack, own, tails, nodes, directions, 2, 1e-9, v)
