@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import pi, sqrt
+from math import sqrt
 
 import numpy as np
 
+from apm.selectors.matching.target import TWO_ATOMS
 from channelcode._validation import Array
 from channelcode.channels import Channel
 from channelcode.information import mutual_information
@@ -65,17 +66,17 @@ class Transport(Score):
     @property
     def centre(self) -> float:
         """The deviation that is nearest to the target."""
-        return sqrt(2.0 * self.power / pi)
+        return TWO_ATOMS * sqrt(self.power)
 
     def values(self, m: Array, d: Array) -> Array:
-        return -(m * m + (d - self.centre) ** 2) - (1.0 - 2.0 / pi) * self.power
+        return -(m * m + (d - self.centre) ** 2) - self.power + self.centre**2
 
     def bound(self, m: Array, low: Array, high: Array) -> Array:
         return self.values(m, np.clip(self.centre, low, high))
 
     def limits(self, level: float, largest: float, widest: float) -> tuple[float, float]:
         """m^2 + (d - c)^2 must be no more than at that level, with room for rounding."""
-        constant = (1.0 - 2.0 / pi) * self.power
+        constant = self.power - self.centre**2
         excess = max(-level - constant, 0.0) + 1e-14 * (abs(level) + constant)
         root = min(sqrt(excess), largest + widest + self.centre)
         return root, max(self.centre - root, 0.0)

@@ -177,9 +177,9 @@ def test_landmarks_of_an_ordinal_channel_are_where_its_link_turns(link):
     """P(y <= k | l) = F(t_k - l) is at l = t_k - c what F is at its own landmark c."""
     own, cuts = link.tails(), (-3.0, 0.5)
     ordinal = Ordinal(cuts, link=link)
-    below = np.cumsum(
-        np.exp(ordinal.log_prob([place for place, _ in ordinal.tails().landmarks])), 1
-    )
+    tails = ordinal.tails()
+    assert tails is not None
+    below = np.cumsum(np.exp(ordinal.log_prob([place for place, _ in tails.landmarks])), 1)
     expected = np.exp(link.log_prob([place for place, _ in own.landmarks]))[:, 1]
     turns = [below[k * len(expected) : (k + 1) * len(expected), k] for k in range(len(cuts))]
     np.testing.assert_allclose(np.array(turns), np.tile(expected, (len(cuts), 1)), rtol=1e-12)
