@@ -58,8 +58,10 @@ def of_this_library(modules: set[str]) -> set[str]:
 @pytest.mark.parametrize("package", ["channelcode", "apm"])
 def test_a_bare_import_loads_next_to_nothing(package):
     loaded = loaded_by(f"import {package}")
-    assert of_this_library(loaded) <= {"channelcode", "channelcode._lazy", "apm"}
-    assert not loaded - of_this_library(loaded)
+    own = of_this_library(loaded)
+    assert own <= {"channelcode", "channelcode._lazy", "apm"}
+    foreign = {name.partition(".")[0] for name in loaded - own}
+    assert foreign <= {"logging", "atexit"}  # Python's own; some versions of NumPy load them first
 
 
 # Numbers of modules leave room for about a dozen more. Before packages were lazy, every statement
