@@ -106,18 +106,18 @@ class Posterior(Stored):
 
     @property
     @abstractmethod
-    def num_labels(self) -> int:
-        """How many classes there are: the channel's number of outputs."""
-
-    @property
-    @abstractmethod
-    def dim(self) -> int:
-        """The dimension of the channel input: 1 on the line."""
-
-    @property
-    @abstractmethod
     def channel(self) -> Any:
         """The channel of the likelihood."""
+
+    @property
+    def num_labels(self) -> int:
+        """How many classes there are: the channel's number of outputs."""
+        return self.channel.num_outputs
+
+    @property
+    def dim(self) -> int:
+        """The dimension of the channel input: 1 on the line."""
+        return self.channel.dim
 
     @property
     @abstractmethod

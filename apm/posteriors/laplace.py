@@ -130,14 +130,6 @@ class Laplace(Posterior):
         super().__init__(prior_precision, **options)  # type: ignore[misc]
 
     @property
-    def num_labels(self) -> int:
-        return self._channel.num_outputs
-
-    @property
-    def dim(self) -> int:
-        return self._channel.dim
-
-    @property
     def channel(self) -> Channel:
         return self._channel
 

@@ -67,14 +67,6 @@ class Sampled(Posterior):
         super().__init__(prior_precision, **options)
 
     @property
-    def num_labels(self) -> int:
-        return 2
-
-    @property
-    def dim(self) -> int:
-        return 1
-
-    @property
     def channel(self) -> Channel:
         return self._channel
 

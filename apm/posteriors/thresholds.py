@@ -75,14 +75,6 @@ class Thresholds(Posterior):
         return cls(values, amplitude=float(np.log((1 - wrong) / wrong)), **options)
 
     @property
-    def num_labels(self) -> int:
-        return 2
-
-    @property
-    def dim(self) -> int:
-        return 1
-
-    @property
     def channel(self) -> Logistic:
         return Logistic()
 

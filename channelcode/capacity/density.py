@@ -20,11 +20,11 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
 from channelcode.capacity.gaussian_noise import shannon, shannon_bound
-from channelcode.capacity.problem import CapacityResult, Problem, Proposal
+from channelcode.capacity.problem import CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
 from channelcode.capacity.solvers.laplace_peak import laplace_peak
-from channelcode.certificate import Certificate, SolveStats, Status, conclude
+from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import AdditiveLaplace, Channel
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
@@ -183,24 +183,18 @@ def _judged(
         perf_counter() - started,
         {**proposal.details, "nodes": view.num_outputs},
     )
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=law,
-            output=np.empty(0),
-            nats=found.nats,
-            deficit_nats=np.inf,
-            certificate=certificate,
-            multiplier=proposal.multiplier / LOG_TWO,
-            scope=scope,
-            status=status,
-            stats=stats,
-        ),
+    return answer(
+        problem,
+        law,
         certificate,
+        stats,
+        nats=found.nats,
+        multiplier=proposal.multiplier,
+        scope=scope,
         tol=tol,
         throw=throw,
         exhausted=proposal.exhausted,
-        best=Status.OPTIMAL if everywhere else Status.WITHIN_SCOPE,
+        complete=everywhere,
     )
 
 

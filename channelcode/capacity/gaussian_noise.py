@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import roots_hermitenorm
 
 from channelcode._numerics.logspace import LOG_TWO
-from channelcode.capacity.problem import CapacityResult, Problem
-from channelcode.certificate import Certificate, SolveStats, conclude
+from channelcode.capacity.problem import CapacityResult, Problem, answer
+from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import AdditiveGaussian
 from channelcode.information.densities import atoms_information
 from channelcode.measures import DiscreteMeasure, Gaussian
@@ -38,20 +38,14 @@ def shannon(problem: Problem, *, tol: float, throw: bool, started: float) -> Cap
         law, lower = found
     certificate = Certificate(lower / LOG_TWO * (1 - _ROUNDING), nats / LOG_TWO * (1 + _ROUNDING))
     stats = SolveStats("ClosedForm (Shannon)", 0, perf_counter() - started)
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=law,
-            output=np.empty(0),
-            nats=lower,
-            deficit_nats=np.inf,
-            certificate=certificate,
-            multiplier=0.5 / (noise**2 + limit.budget) / LOG_TWO,
-            scope="the real line: Shannon's theorem",
-            status=status,
-            stats=stats,
-        ),
+    return answer(
+        problem,
+        law,
         certificate,
+        stats,
+        nats=lower,
+        multiplier=0.5 / (noise**2 + limit.budget),
+        scope="the real line: Shannon's theorem",
         tol=tol,
         throw=throw,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.certificate import Certificate, Certified, SolveStats, Status
+from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
 from channelcode.channels import Channel, Tails
 from channelcode.constraints import Constraint, Limits, costs_of, limits, squared_norm
 from channelcode.errors import InvalidArgument
@@ -178,6 +178,48 @@ class CapacityResult(Certified):
             f"multiplier={self.multiplier:.6g}, method={self.stats.method!r}, "
             f"scope={self.scope!r}, status={self.status.name})"
         )
+
+
+def answer(
+    problem: Problem,
+    law: Any,
+    certificate: Certificate,
+    stats: SolveStats,
+    *,
+    nats: float,
+    multiplier: float,
+    scope: str,
+    tol: float,
+    throw: bool,
+    output: Array | None = None,
+    deficit: float = np.inf,
+    exhausted: bool = False,
+    complete: bool = True,
+) -> CapacityResult:
+    """The result for a law that was judged; `multiplier` in nats per unit cost.
+
+    `complete` says that the upper bound holds for every input, and not only within `scope`;
+    `output` and `deficit` are those of finitely many outputs.
+    """
+    return conclude(
+        lambda status: CapacityResult(
+            problem=problem,
+            input=law,
+            output=np.empty(0) if output is None else output,
+            nats=nats,
+            deficit_nats=deficit,
+            certificate=certificate,
+            multiplier=multiplier / LOG_TWO,
+            scope=scope,
+            status=status,
+            stats=stats,
+        ),
+        certificate,
+        tol=tol,
+        throw=throw,
+        exhausted=exhausted,
+        best=Status.OPTIMAL if complete else Status.WITHIN_SCOPE,
+    )
 
 
 def _size_of(law: Any) -> str:

@@ -12,9 +12,9 @@ from channelcode.capacity.certify import certify
 from channelcode.capacity.certify.bounds import certify_within, overspends
 from channelcode.capacity.few_atoms import few_atoms, most_atoms
 from channelcode.capacity.law_value import quiet_log_prob
-from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver
+from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver, answer
 from channelcode.capacity.solvers.auto import Auto
-from channelcode.certificate import Certificate, SolveStats, Status, conclude
+from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
 from channelcode.channels.row_check import check_rows, checked_log_prob, is_builtin
@@ -105,24 +105,20 @@ def judged(
     stats = SolveStats(
         proposal.method, proposal.steps, perf_counter() - started, dict(proposal.details)
     )
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=law,
-            output=output,
-            nats=found.nats,
-            deficit_nats=found.deficit,
-            certificate=certificate,
-            multiplier=multiplier / LOG_TWO,
-            scope=bounds.scope,
-            status=status,
-            stats=stats,
-        ),
+    return answer(
+        problem,
+        law,
         certificate,
+        stats,
+        nats=found.nats,
+        multiplier=multiplier,
+        scope=bounds.scope,
         tol=tol,
         throw=throw,
+        output=output,
+        deficit=found.deficit,
         exhausted=proposal.exhausted,
-        best=Status.OPTIMAL if bounds.complete else Status.WITHIN_SCOPE,
+        complete=bounds.complete,
     )
 
 

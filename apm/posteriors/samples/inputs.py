@@ -97,14 +97,6 @@ class Inputs(Posterior):
         self._set(_solution=self._solve(None, 0))
 
     @property
-    def num_labels(self) -> int:
-        return self._channel.num_outputs
-
-    @property
-    def dim(self) -> int:
-        return self._channel.dim
-
-    @property
     def channel(self) -> Channel:
         return self._channel
 

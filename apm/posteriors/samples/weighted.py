@@ -74,14 +74,6 @@ class WeightedSamples(Posterior):
     # What is the same for all -----------------------------------------------------------------
 
     @property
-    def num_labels(self) -> int:
-        return int(self._channel.num_outputs)
-
-    @property
-    def dim(self) -> int:
-        return int(self._channel.dim)
-
-    @property
     def channel(self) -> Channel:
         return self._channel
 

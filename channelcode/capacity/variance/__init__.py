@@ -9,10 +9,10 @@ import numpy as np
 
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
-from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Solver
+from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Solver, answer
 from channelcode.capacity.solve import FINEST, capacity
 from channelcode.capacity.variance.search import MOST_CENTRES, MeanSearch
-from channelcode.certificate import Certificate, SolveStats, Status, conclude
+from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels.densities.additive_gaussian import AdditiveGaussian
 from channelcode.channels.densities.additive_laplace import AdditiveLaplace
 from channelcode.channels.densities.range import has_density
@@ -39,24 +39,20 @@ def variance_capacity(
     certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
     found = best.bounds.value
     stats = SolveStats("Centres", len(search.centres), perf_counter() - started)
-    return conclude(
-        lambda status: CapacityResult(
-            problem=problem,
-            input=DiscreteMeasure(points, weights),
-            output=found.output,
-            nats=found.nats,
-            deficit_nats=found.deficit,
-            certificate=certificate,
-            multiplier=best.price / LOG_TWO,
-            scope=scope,
-            status=status,
-            stats=stats,
-        ),
+    return answer(
+        problem,
+        DiscreteMeasure(points, weights),
         certificate,
+        stats,
+        nats=found.nats,
+        multiplier=best.price,
+        scope=scope,
         tol=tol,
         throw=throw,
+        output=found.output,
+        deficit=found.deficit,
         exhausted=len(search.centres) >= MOST_CENTRES,
-        best=Status.OPTIMAL if complete else Status.WITHIN_SCOPE,
+        complete=complete,
     )
 
 
