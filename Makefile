@@ -9,6 +9,8 @@ ARGS    ?=
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
+# The theme's advice about its successor is for whoever raises the versions, not for every build.
+export NO_MKDOCS_2_WARNING ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint format types imports bench docs install clean distclean

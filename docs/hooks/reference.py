@@ -1,97 +1,221 @@
-"""Add one reference page per public module to the manual, written from its docstrings."""
+"""Add the reference to the manual: one page for each topic, from the docstrings of what is public.
+
+A topic names the packages whose `__all__` it shows, or single modules with the names to show. What
+is not exported is not shown. Each name stands under the module that defines it, so that types in
+signatures can be linked; the page says from where users import it.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
-import re
-from types import ModuleType
+from dataclasses import dataclass
 from typing import Any
 
 from mkdocs.structure.files import File
 
-PACKAGES = ("channelcode", "apm")
+
+@dataclass(frozen=True)
+class Topic:
+    """A page: a file name, a title, one sentence, and where its names come from.
+
+    `sources` are packages, or "package: Name Name" for some names of one. Classes in `whole` show
+    what they inherit, too.
+    """
+
+    file: str
+    title: str
+    sentence: str
+    sources: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+
+
+TOPICS = (
+    Topic(
+        "learner",
+        "Learner",
+        "Ask for an example, tell its label, repeat; what is known, recorded and advised.",
+        (
+            "apm: Learner Belief",
+            "apm.rounds: Rows Round Run",
+            "apm: History Record ScoreSummary",
+            "apm.insight",
+        ),
+        ("Learner",),
+    ),
+    Topic("selectors", "Selectors", "Which example to label next.", ("apm.selectors",)),
+    Topic("power", "Budgets", "How much power APM gives the target input.", ("apm.power",)),
+    Topic(
+        "posteriors", "Posteriors", "What is believed about the parameters.", ("apm.posteriors",)
+    ),
+    Topic(
+        "encoders",
+        "Encoders",
+        "From an example and the parameters to the channel input.",
+        ("apm.encoders",),
+    ),
+    Topic(
+        "experts",
+        "Experts",
+        "Whom to ask, when answers have prices. `Expert` itself is with the encoders.",
+        ("apm.experts: ExpertLearner Answered Pairs",),
+        ("ExpertLearner",),
+    ),
+    Topic("pairs", "Pairs", "The best of all pairs of many items.", ("apm.pairs",)),
+    Topic(
+        "compare",
+        "Comparison",
+        "Selectors on your own data.",
+        ("apm.comparison: compare Comparison",),
+    ),
+    Topic(
+        "files",
+        "Files",
+        "Tables, label files, the next rows to label.",
+        ("apm.label", "apm.tables"),
+    ),
+    Topic(
+        "adapters",
+        "Adapters",
+        "Inside scikit-learn, scikit-activeml and modAL.",
+        ("apm.adapters",),
+    ),
+    Topic(
+        "channels",
+        "Channels",
+        "How likely each label is, given the channel input.",
+        ("channelcode.channels",),
+        ("Channel",),
+    ),
+    Topic(
+        "measures",
+        "Input laws",
+        "Laws of the channel input, one or a pool of them.",
+        ("channelcode.measures",),
+    ),
+    Topic(
+        "capacity",
+        "Capacity",
+        "The most information under a constraint, with proof.",
+        ("channelcode.capacity",),
+    ),
+    Topic(
+        "information",
+        "Information",
+        "Entropy, mutual information with its error, what a choice can lose.",
+        ("channelcode.information", "channelcode: information_gap_bound GapBound"),
+    ),
+    Topic(
+        "transport", "Transport", "Wasserstein-2 to a discrete target.", ("channelcode.transport",)
+    ),
+    Topic(
+        "feedback",
+        "Codes with feedback",
+        "Posterior matching and its classical cases.",
+        ("channelcode.feedback",),
+    ),
+    Topic(
+        "certificates",
+        "Certificates and errors",
+        "What a result proves, and what is raised.",
+        (
+            "channelcode: Certificate SolveStats Status",
+            "channelcode: ChannelCodeError InvalidArgument MissingExtra NotConverged",
+        ),
+    ),
+    Topic(
+        "pictures",
+        "Pictures",
+        "Figures of capacities, codes and learners.",
+        (
+            "channelcode.plot: capacity capacity_curve kkt_function",
+            "channelcode.plot: information maps rates waterfall",
+            "apm.plot: selection learning_curve efficiency calibration evaluation",
+        ),
+    ),
+    Topic(
+        "testing",
+        "Checks for your own",
+        "Contracts that your channel, encoder, posterior or selector should pass.",
+        ("channelcode.testing", "apm.testing"),
+    ),
+    Topic(
+        "studies",
+        "Studies",
+        "The paper's experiments and ours.",
+        ("apm.studies: list_datasets load Dataset reproduce run_multiclass run_rule",),
+    ),
+)
 
 
 def on_files(files: Any, *, config: Any) -> Any:
     """Called by mkdocs when it has collected the pages of docs/."""
-    rows = []
-    for name in public_modules():
-        try:
-            module = importlib.import_module(name)
-        except ImportError:  # needs an extra that is not installed
-            continue
-        names = public_names(module)
-        if not names:
-            continue
-        path = f"reference/{name}.md"
-        files.append(File.generated(config, path, content=page(module, names)))
-        rows.append(f"| [`{name}`]({name}.md) | {first_line(module)} |")
-    index = "\n".join(["# Reference", "", "| module | what it holds |", "|---|---|", *rows, ""])
-    files.append(File.generated(config, "reference/index.md", content=index))
+    for name, content in pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=content))
     return files
 
 
-def public_modules() -> list[str]:
-    """The packages and every module in them whose path holds no leading underscore."""
-    names = list(PACKAGES)
-    for package in PACKAGES:
-        path = importlib.import_module(package).__path__
-        found = pkgutil.walk_packages(path, f"{package}.", onerror=lambda name: None)
-        names += [module.name for module in found]
-    return sorted(name for name in names if not any(p.startswith("_") for p in name.split(".")))
+def pages() -> dict[str, str]:
+    """The Markdown of every page of the reference, by file name."""
+    rows = [f"| [{topic.title}]({topic.file}.md) | {topic.sentence} |" for topic in TOPICS]
+    head = "Every public name, by topic. Names are imported from the package that heads its part."
+    index = ["# Reference", "", head, "", "| topic | what it holds |", "|---|---|", *rows, ""]
+    return {"index": "\n".join(index)} | {topic.file: page(topic) for topic in TOPICS}
 
 
-def public_names(module: ModuleType) -> list[str]:
-    """The classes and functions a module defines; a package's are on its modules' pages."""
-    return [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
-        and value.__module__ == module.__name__
-    ]
+def page(topic: Topic) -> str:
+    """One topic: its names by first sentence, then each with signature, types and docstring."""
+    lines = [f"# {topic.title}", "", topic.sentence, ""]
+    entries: list[str] = []
+    for package, names in parts(topic):
+        lines += [f"From `{package}`:", "", "| name | what it is |", "|---|---|"]
+        for name in names:
+            value = getattr(importlib.import_module(package), name)
+            path = f"{value.__module__}.{value.__qualname__}"
+            lines.append(f"| [`{name}`][{path}] | {first_sentence(value)} |")
+            entries += [*anchors(package, name, value), f"::: {path}"]
+            entries += [*options(name in topic.whole), ""]
+        lines.append("")
+    return "\n".join([*lines, *entries])
 
 
-def page(module: ModuleType, names: list[str]) -> str:
-    """A module's page: its docstring, then each name with signature and docstring."""
-    lines = [f"# {module.__name__}", "", *docstring(module)]
-    for name in names:
-        value = getattr(module, name)
-        lines += [f"## {name}", "", *signature(name, value), *docstring(value)]
-        if inspect.isclass(value):
-            for member_name, member in vars(value).items():
-                function = member.fget if isinstance(member, property) else member
-                if member_name.startswith("_") or not inspect.isfunction(function):
-                    continue
-                if not function.__doc__:
-                    continue
-                lines += [f"### {name}.{member_name}", ""]
-                lines += [] if isinstance(member, property) else signature(member_name, function)
-                lines += docstring(function)
-    return "\n".join(lines) + "\n"
+def parts(topic: Topic) -> list[tuple[str, list[str]]]:
+    """Each package of a topic with the names to show: classes and functions, no constants."""
+    found: dict[str, list[str]] = {}
+    for source in topic.sources:
+        package, _, chosen = source.partition(":")
+        module = importlib.import_module(package)
+        for name in chosen.split() or module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                found.setdefault(shown_as(package, name, value), []).append(name)
+    return list(found.items())
 
 
-def signature(name: str, value: Any) -> list[str]:
-    try:
-        text = f"{name}{inspect.signature(value)}"
-    except (TypeError, ValueError):
-        return []
-    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are kept as text
-    return ["```python", text, "```", ""]
+def shown_as(package: str, name: str, value: Any) -> str:
+    """The shortest package from which users can import a name."""
+    outer = importlib.import_module(package.partition(".")[0])
+    return outer.__name__ if getattr(outer, name, None) is value else package
 
 
-def docstring(value: Any) -> list[str]:
-    """The docstring as it stands: its equations and examples depend on their layout."""
-    text = inspect.getdoc(value) if inspect.ismodule(value) else _own_docstring(value)
-    return ["~~~text", text, "~~~", ""] if text else []
+def anchors(package: str, name: str, value: Any) -> list[str]:
+    """Marks for the other addresses of a name, which types in signatures may use."""
+    home, inner = value.__module__, value.__module__
+    found = {f"{package}.{name}"}
+    while "." in inner:
+        inner = inner.rpartition(".")[0]
+        if getattr(importlib.import_module(inner), name, None) is value:
+            found.add(f"{inner}.{name}")
+    return [f"[](){{#{path}}}" for path in sorted(found - {f"{home}.{name}"})]
 
 
-def first_line(module: ModuleType) -> str:
-    return (inspect.getdoc(module) or "").partition("\n")[0].replace("|", "\\|")
+def options(whole: bool) -> list[str]:
+    return ["    options:", "      inherited_members: true"] if whole else []
 
 
-def _own_docstring(value: Any) -> str | None:
-    text = value.__doc__
-    return inspect.cleandoc(text) if text else None
+def first_sentence(value: Any) -> str:
+    """The first paragraph, fit for a cell: a bar ends a cell, but not inside a code span."""
+    text = (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ")
+    pieces = text.split("`")
+    pieces[::2] = [piece.replace("|", "\\|") for piece in pieces[::2]]
+    return "`".join(pieces)
