@@ -132,6 +132,17 @@ def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> in
 
 
 @kernel
+def distinct_atoms(
+    row: np.ndarray, weights: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The atoms of a `row (m, r)` that differ, and their weights; see `merge_atoms`."""
+    atoms = row.copy()
+    shares = weights.copy()
+    kept = merge_atoms(atoms, shares, group)
+    return atoms[:kept].copy(), shares[:kept].copy()
+
+
+@kernel
 def rough_quantile(tail: float) -> float:
     """z with P(X > z) = tail for a tail of at most a half, within 5e-4.
 

@@ -1,7 +1,7 @@
 """Damped Newton on the semi-dual, one move at a time: the caller evaluates the cells.
 
 The caller's loop is `while not newton_move(...): value = cells(v, ...)`, with whatever cells it
-has, so that one method serves the plane, the slabs in space and quasi-Monte Carlo.
+has, so that one method serves the plane, space and quasi-Monte Carlo.
 """
 
 from __future__ import annotations

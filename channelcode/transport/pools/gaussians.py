@@ -69,12 +69,13 @@ def _correlations(covariance: Array, target: Reduced, *, ordered: bool) -> Corre
     else:
         potentials, _ = quasi_potentials(atoms, weights, QuasiMonteCarlo())
     potentials = np.ascontiguousarray(anchored(potentials, weights))
-    dual, loss, deviation = correlation_bounds(atoms, weights, potentials, exact=True)
+    dual, loss, deviation, doubt = correlation_bounds(atoms, weights, potentials, exact=True)
     value = dual - np.where(deviation > 0, 0.5, 1.0) * loss
     trace = np.sqrt(np.maximum(np.trace(scaled, axis1=1, axis2=2), 0.0))
     rounding = target.deviation * (error + (target.lost + 4 * EPSILON) * trace)
     outer = inner * scale * target.unit
-    slack = rounding * scale * target.unit + 16 * EPSILON * outer * (np.abs(potentials) @ weights)
+    slack = rounding * scale * target.unit
+    slack = slack + outer * (doubt + 16 * EPSILON * (np.abs(potentials) @ weights))
     reach = coverage_factor(REPLICATES) * deviation * outer
     above = (dual - value) * outer + slack + reach
     below = (value - (dual - loss)) * outer + slack + reach

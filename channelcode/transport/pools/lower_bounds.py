@@ -9,17 +9,15 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool
 from channelcode.transport.canonical import scale_of, span_atoms
+from channelcode.transport.certify import space_judge
 from channelcode.transport.monotone import line_constant
 from channelcode.transport.pools.gaussians import Judged, Terms, correlations, judged
 from channelcode.transport.pools.samples import samples_squared
-from channelcode.transport.rules import REPLICATES, coverage_factor, directions_in
+from channelcode.transport.rules import REPLICATES, coverage_factor
 from channelcode.transport.solvers import plane, space
 from channelcode.transport.target import Reduced
 
 BASES = 12  # orthonormal bases of the second stage
-# The plain trapezoid rule of the quick slabs errs by its step to the fourth times the jump of a
-# third derivative at the cells' corners: 1.1e-4 of sqrt(tr S tr Cov T) at worst in 12,000 cases.
-SLAB_ERROR = 5e-4
 ERRORS = 8.0  # standard errors granted to a quasi-Monte Carlo value against an exact bound
 
 Refinement = Callable[[np.ndarray], Array]
@@ -81,8 +79,6 @@ class GaussianCascade:
 
         Any potential gives a bound; a good guess makes it tight to second order.
         """
-        from channelcode._kernels.transport.space import BOUND_SLABS, slab_judge
-
         solved = np.concatenate([c for c, _ in self.samples])
         values = np.concatenate([v for _, v in self.samples])
         inputs, size = _shape_features(solved)
@@ -93,9 +89,8 @@ class GaussianCascade:
         atoms, _ = span_atoms(covariance / (scale**2)[:, None, None], self.target)
         unit = scale * self.target.unit
         guess = np.ascontiguousarray((features @ fit) * (size / unit)[:, None])
-        bound, _ = slab_judge(atoms, self.target.weights, guess, directions_in(3), BOUND_SLABS)
-        slack = SLAB_ERROR * self.terms.second * self.terms.first[index]
-        return self.scale[index] - 2 * (bound * unit + slack)
+        dual, _, doubt = space_judge(atoms, self.target.weights, guess)
+        return self.scale[index] - 2 * (dual + doubt) * unit
 
     def _error_of_rule(self) -> float:
         """How far the quasi-Monte Carlo rho may exceed the true one, relative to the bound."""

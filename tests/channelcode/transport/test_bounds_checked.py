@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from channelcode._kernels.transport import slabs as slabs_kernels
 from channelcode._kernels.transport.samples import semidual as semidual_kernels
-from channelcode._kernels.transport.slabs import MOST_CORNERS, MOST_NODES, corner_heights
+from channelcode._kernels.transport.space import slabs as slabs_kernels
+from channelcode._kernels.transport.space.slabs import MOST_CORNERS, MOST_NODES, corner_heights
 
 ROOT = Path(__file__).parents[3]
 HERE = "tests/channelcode/transport"

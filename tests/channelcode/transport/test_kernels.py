@@ -31,12 +31,6 @@ from channelcode._kernels.transport import (
     rare as rare_kernels,
 )
 from channelcode._kernels.transport import (
-    slabs as slabs_kernels,
-)
-from channelcode._kernels.transport import (
-    space as space_kernels,
-)
-from channelcode._kernels.transport import (
     ties as ties_kernels,
 )
 from channelcode._kernels.transport.samples import (
@@ -47,6 +41,18 @@ from channelcode._kernels.transport.samples import (
 )
 from channelcode._kernels.transport.samples import (
     semidual as semidual_kernels,
+)
+from channelcode._kernels.transport.space import (
+    face_pool as face_kernels,
+)
+from channelcode._kernels.transport.space import (
+    faces as faces_kernels,
+)
+from channelcode._kernels.transport.space import (
+    slab_pool as space_kernels,
+)
+from channelcode._kernels.transport.space import (
+    slabs as slabs_kernels,
 )
 from channelcode.transport.rules import directions_in, normal_nodes, upper_quantiles
 from channelcode.transport.solvers.assignment import Assignment
@@ -274,6 +280,8 @@ def test_cells_in_space(rng):
         assert_matches_py_func(
             slabs_kernels.slab_cells, points, v, step, mass, hessian, moment, atol=1e-13
         )
+    cells = (np.zeros(5), np.zeros((5, 5)), np.zeros((5, 3)))
+    assert_matches_py_func(faces_kernels.split_cells, points, weights, v, *cells, atol=1e-13)
     doubled = np.concatenate((points, points[:1]))
     assert_matches_py_func(
         cells_kernels.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64)
@@ -300,10 +308,12 @@ def test_quasi_and_space(rng):
         assert_matches_py_func(quasi_kernels.quasi_judge, *rule, atol=1e-8)
     assert_matches_py_func(space_kernels.lay_slabs, points, directions, atol=1e-14)
     assert_matches_py_func(space_kernels.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9)
-    slabs = (stack[:1], weights, tails, directions, 1e-12, v[:1])
+    slabs = (stack[:1], weights, directions, 1e-12, v[:1])
     assert_matches_py_func(space_kernels.slab_pool, *slabs, atol=1e-9)
     judge = (stack[:1], weights, v[:1], directions, 2.0)
     assert_matches_py_func(space_kernels.slab_judge, *judge, atol=1e-12)
+    assert_matches_py_func(face_kernels.face_pool, stack, weights, 1e-13, v, atol=1e-12)
+    assert_matches_py_func(face_kernels.face_judge, stack, weights, v, atol=1e-13)
 
 
 @pytest.mark.parametrize("shape", [(1.0, 1.0), (1.0, 1e-3), (40.0, 1e-4)])

@@ -1,4 +1,4 @@
-"""Gaussians in R^3: exact cells in parallel planes, Gauss-Legendre panels across them."""
+"""Gaussians in R^3 where cells meet too closely for `faces`: exact planes, panels across them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import axis_potential, merge_atoms, repair_loss
+from channelcode._kernels.transport.cells import axis_potential, distinct_atoms, repair_loss
 from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
-from channelcode._kernels.transport.slabs import slab_cells
+from channelcode._kernels.transport.space.slabs import slab_cells
 
 COARSE_GOAL = 1e-7  # decrement on the coarse slabs, which err by more
 COARSE = 1.25  # slabs for each deviation in the first steps of Newton's method
-BOUND_SLABS = 2.0  # for each deviation in `slab_bounds`: errs by less than 1e-4 of the scale
 FINE = 0.5  # below one: panels that end at the corners of the cells, no longer than PANEL * FINE
 
 
@@ -80,7 +79,6 @@ def slab_newton(
 def slab_pool(
     stack: np.ndarray,
     weights: np.ndarray,
-    quantile: np.ndarray,
     directions: np.ndarray,
     goal: float,
     potentials: np.ndarray,
@@ -88,22 +86,13 @@ def slab_pool(
     """Potentials `(n, m)` for each row of `stack (n, m, 3)`, of weighted size about one; steps."""
     n, m, _ = stack.shape
     steps = np.zeros(n, dtype=np.int64)
-    all_atoms = np.empty((m, 3))
-    all_weights = np.empty(m)
     group = np.empty(m, dtype=np.int64)
     for c in range(n):
-        for j in range(m):
-            all_weights[j] = weights[j]
-            for d in range(3):
-                all_atoms[j, d] = stack[c, j, d]
-        kept = merge_atoms(all_atoms, all_weights, group)
-        if kept == 1:
-            for j in range(m):
-                potentials[c, j] = 0.0
+        atoms, shares = distinct_atoms(stack[c], weights, group)
+        v = np.zeros(len(atoms))
+        if len(atoms) == 1:
+            potentials[c] = 0.0
             continue
-        atoms = all_atoms[:kept].copy()
-        shares = all_weights[:kept].copy()
-        v = np.empty(kept)
         lay_slabs(atoms, directions)
         axis_potential(atoms, shares, v)
         slab_newton(atoms, shares, v, COARSE, COARSE_GOAL)
@@ -123,7 +112,7 @@ def slab_judge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Dual value of each potential `(n, m)`, at least rho, and what a coupling near it loses.
 
-    Both up to the error of the slabs: `step=FINE` for values, `BOUND_SLABS` for quick bounds.
+    Both up to the error of the slabs, of which `step=FINE` makes enough.
     """
     n, m, _ = stack.shape
     dual = np.empty(n)
