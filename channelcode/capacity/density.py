@@ -19,11 +19,12 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
-from channelcode.capacity.gaussian_noise import shannon, shannon_bound
-from channelcode.capacity.problem import CapacityResult, Problem, Proposal, answer
+from channelcode.capacity.noise.gaussian import shannon, shannon_bound
+from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
+from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
-from channelcode.capacity.solvers.laplace_peak import laplace_peak
+from channelcode.capacity.solvers.laplace_peak import laplace_peak, laplace_peak_and_power
 from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import AdditiveLaplace, Channel
 from channelcode.channels.densities.view import FiniteView
@@ -45,9 +46,10 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
-    known = shannon(problem, throw=throw, tol=tol, started=started)
-    if known is not None:
-        return known
+    for theorem in (shannon, laplace_power) if isinstance(solver, Auto) else (shannon,):
+        known = theorem(problem, throw=throw, tol=tol, started=started)
+        if known is not None:
+            return known
     low, high, whole = _input_range(problem)
     view = FiniteView(problem.channel, low, high)
     inner = Problem(view, _moved(problem, view))
@@ -78,14 +80,18 @@ class LaplaceOutputs:
 
 
 def _known(problem: Problem, tol: float) -> Proposal | None:
-    """A law that theory gives: for Laplace noise under a peak, where the budget leaves it alone."""
+    """A law that theory gives: for Laplace noise under a peak, alone or with a power."""
     channel, limit = problem.channel, problem.limits
     if type(channel) is not AdditiveLaplace or limit.peak == np.inf:
         return None
     found = laplace_peak(channel.scale, limit.peak, tol=tol)
-    if found is None or limit.cost is None:
+    if limit.cost is None:
         return found
-    return found if found.weights @ problem.cost(found.points) <= limit.budget else None
+    if found is not None and found.weights @ problem.cost(found.points) <= limit.budget:
+        return found
+    if limit.is_power and limit.budget > 0.0:
+        return laplace_peak_and_power(channel.scale, limit.peak, limit.budget, tol=tol)
+    return None
 
 
 def _exchange(channel: Channel, reach: float) -> ExchangeLetters:
@@ -109,6 +115,8 @@ def _input_range(problem: Problem) -> tuple[float, float, bool]:
     if problem.limits.cost is None:
         rule = "must limit the input: without a peak or a cost this capacity is infinite"
         raise InvalidArgument("constraint", rule, problem.constraint)
+    if problem.limits.is_power and problem.limits.budget == 0.0 and low <= 0.0 <= high:
+        return 0.0, 0.0, True
     farthest = _affordable(problem)
     return max(low, -farthest), min(high, farthest), False
 
@@ -171,7 +179,8 @@ def _judged(
         reason = ""
     bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
     lower = max(found.nats - found.error, 0.0)
-    upper = min(bound.nats + bound.error, shannon_bound(problem) * (1.0 + 4e-16))
+    known = min(shannon_bound(problem) * (1.0 + 4e-16), laplace_power_bound(problem))
+    upper = min(bound.nats + bound.error, known)
     certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
     # a cost of one's own is taken at the probes, here as for every other channel
     bent = bound.proved or (problem.has_own_cost and proved)
@@ -235,7 +244,7 @@ def _affordable_part(problem: Problem, law: DiscreteMeasure) -> DiscreteMeasure:
         return law
     cost = problem.cost(law.atoms)
     spent, budget = float(law.weights @ cost), problem.limits.budget
-    if spent <= budget:
+    if spent <= budget + 8 * EPSILON * float(law.weights @ np.abs(cost)):
         return law
     cheapest = int(np.argmin(cost))
     if cost[cheapest] >= budget:

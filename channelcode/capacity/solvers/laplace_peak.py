@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from math import ceil, sinh
-
 import numpy as np
 
-from channelcode._validation import Array
 from channelcode.capacity.problem import Proposal
-from channelcode.information.mixtures.laplace import LaplaceMixture
+from channelcode.capacity.solvers.laplace_law import MOST_ATOMS, Shape, cells, matched
 
 # The solution of both integrals in `laplace_peak`
 DISTANCE = 1.933616946694547525733391  # A - a
 SHARE = 0.4157694833059523442366838  # mu: mass at either end of the even part, over its density
-SPACING = 0.016  # scales between atoms of the even part: the gap is then about 3e-10 bits
-MOST_ATOMS = 40_000
-MOST_STEPS = 12
+SHARES_OF_DISTANCE = (0.5, 0.8, 0.2, 0.95, 0.05)  # where Newton begins: of DISTANCE
 
 
 def laplace_peak(scale: float, peak: float, *, tol: float) -> Proposal | None:
@@ -36,46 +31,42 @@ def laplace_peak(scale: float, peak: float, *, tol: float) -> Proposal | None:
     half = reach - DISTANCE
     if half <= 1e-9:
         return None
-    spacing = SPACING * min((tol / 7e-10) ** 0.25, 8.0)
-    count = max(ceil(2.0 * half / spacing), 4)
+    count = cells(half, tol)
     if count > MOST_ATOMS:
         return None
-    unknown: Array = np.array([half, SHARE, (1.0 - SHARE) * np.exp(DISTANCE)])
-    steps = 0
-    for _ in range(MOST_STEPS):
-        residual = _residual(unknown, reach, count)
-        if np.abs(residual).max() <= 1e-14:
-            break
-        steps += 1
-        columns = []
-        for i in range(3):
-            moved = unknown.copy()
-            moved[i] += 1e-6 * max(unknown[i], 1e-3)
-            columns.append((_residual(moved, reach, count) - residual) / (moved[i] - unknown[i]))
-        change = np.linalg.lstsq(np.array(columns).T, -residual, rcond=None)[0]
-        size = np.abs(change / unknown).max()
-        unknown = np.asarray(unknown + change * min(1.0, 0.3 / max(size, 1e-300)), np.float64)
-        if size <= 1e-12:
-            break
-    points, weights = _law(unknown, reach, count)
+    start = Shape(half, SHARE, (1.0 - SHARE) * np.exp(DISTANCE), 0.0)
+    shape, steps = matched(start, reach, None, count)
+    points, weights = shape.law(reach, count)
     return Proposal(points * scale, weights, 0.0, "ClosedForm (Laplace noise, peak)", steps)
 
 
-def _law(unknown: Array, reach: float, count: int) -> tuple[Array, Array]:
-    half, end, peak = unknown
-    width = 2.0 * half / count
-    centres = -half + width * (np.arange(count) + 0.5)
-    centres = 0.5 * (centres - centres[::-1])
-    points = np.concatenate([[-reach, -half], centres, [half, reach]])
-    inner = np.full(count, 2.0 * sinh(0.5 * width))
-    weights = np.concatenate([[peak, end], inner, [end, peak]])
-    return points, weights / weights.sum()
+def laplace_peak_and_power(
+    scale: float, peak: float, power: float, *, tol: float
+) -> Proposal | None:
+    """The best law under |l| <= A and E L^2 <= P where both count, or None if it is not found.
 
-
-def _residual(unknown: Array, reach: float, count: int) -> Array:
-    """D(a) - D, D(A) - D and D'(a), with D that of an atom in the middle."""
-    points, weights = _law(unknown, reach, count)
-    at = np.array([points[2 + count // 2], points[-2], points[-1]])
-    found = LaplaceMixture(1.0, points, weights).divergence(at)
-    middle, end, peak = found.value
-    return np.array([end - middle, peak - middle, found.slope[1]])
+    As under the peak alone, but q = c e^(-s y^2) on [-a, a], since D = C + s (l^2 - P) there; a, s
+    and the masses at a and A follow from KKT. The less power, the closer a comes to A.
+    """
+    reach, budget = peak / scale, power / scale / scale
+    count = cells(reach, 0.5 * tol)
+    if count > MOST_ATOMS:
+        return None
+    for share in SHARES_OF_DISTANCE:
+        half = reach - share * DISTANCE
+        if half <= 1e-3:
+            continue
+        price = (1.0 - share) * 0.5 / (reach + 1.0)
+        level = np.exp(-price * half**2)
+        start = Shape(half, SHARE * level, (1.0 - SHARE) * np.exp(share * DISTANCE) * level, price)
+        shape, steps = matched(start, reach, budget, count)
+        if not (0.0 < shape.half < reach and min(shape) > 0.0):
+            continue
+        if 2.0 * shape.price * shape.half > np.sqrt(1.0 + 2.0 * shape.price):  # p < 0
+            continue
+        points, weights = shape.law(reach, count)
+        if abs(float(weights @ points**2) - budget) <= 1e-9 * budget:
+            method = "ClosedForm (Laplace noise, peak and power)"
+            price = shape.multiplier(count) / scale / scale
+            return Proposal(points * scale, weights, price, method, steps)
+    return None

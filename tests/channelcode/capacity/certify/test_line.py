@@ -40,8 +40,9 @@ def test_above_every_point_and_tight(which, seed, multiplier):
     upper, scope, _ = line_bound(Problem(channel, Power(2.0)), atoms, found, multiplier, TOL)
     grid = np.concatenate([np.linspace(-30.0, 30.0, 24_001), atoms])
     heights = kkt(channel.prob(grid), found.output, grid**2 - 2.0, multiplier)
+    assert upper >= heights.max() - 1e-13
+    # a law that overspends may carry more than the bound, and the search stops there
     top = max(heights.max(), found.nats)
-    assert upper >= top - 1e-13
     # the grid of step 0.0025 misses F'' step^2 / 8 of a top, with F'' below 20 here
     assert upper <= top + 2e-5
     assert "tails by the multiplier" in scope

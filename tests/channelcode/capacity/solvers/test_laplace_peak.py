@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from channelcode import AdditiveLaplace, Peak, Power, Status, capacity
+from channelcode.capacity import Proposal
 from channelcode.capacity.solvers.laplace_peak import DISTANCE, SHARE, laplace_peak
 
 
@@ -96,7 +97,34 @@ def test_a_power_that_does_not_bind_leaves_the_law_alone():
     assert loose.multiplier == 0.0
 
 
+class TwoAtoms:
+    def propose(self, problem, *, tol):
+        return Proposal(np.array([-0.1, 0.1]), np.array([0.5, 0.5]), 0.45, "TwoAtoms")
+
+
+@pytest.mark.parametrize(
+    ("peak", "power"), [(1.0, 0.5), (1.5, 1.1), (2.0, 3.0), (3.0, 2.3), (6.0, 8.0), (6.0, 17.0)]
+)
+def test_power_and_peak_where_both_count(peak, power):
+    """Certified; below either limit alone; and the atoms at the ends of the range carry mass."""
+    result = capacity(AdditiveLaplace(1.0), Power(power) & Peak(peak))
+    assert result.status is Status.OPTIMAL
+    assert result.stats.method == "ClosedForm (Laplace noise, peak and power)"
+    assert result.upper < capacity(AdditiveLaplace(1.0), Power(power)).lower
+    assert result.upper < capacity(AdditiveLaplace(1.0), Peak(peak)).lower
+    assert abs(result.input.atoms).max() == peak
+    assert result.input.second_moment == pytest.approx(power, rel=1e-9)
+    # dC/dP between neighbours: C is concave
+    more = capacity(AdditiveLaplace(1.0), Power(1.001 * power) & Peak(peak))
+    slope = (more.bits - result.bits) / (0.001 * power)
+    assert more.multiplier - 1e-5 <= slope <= result.multiplier + 1e-5
+
+
 def test_power_alone_is_proved_for_the_whole_line():
     result = capacity(AdditiveLaplace(1.0), Power(0.01))
     assert result.status is Status.OPTIMAL
-    assert "farther out the power outweighs" in result.scope
+    assert result.scope.startswith("the real line")
+    # a solver of one's own is judged by probes, and by the slope of D beyond them
+    result = capacity(AdditiveLaplace(1.0), Power(0.01), solver=TwoAtoms(), throw=False)
+    assert "farther out the power outweighs" in result.scope, result.scope
+    assert result.upper >= result.lower > 0

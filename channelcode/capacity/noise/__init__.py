@@ -1,0 +1,1 @@
+"""Additive noise under a power, where a theorem gives the capacity."""
