@@ -1,6 +1,6 @@
 """Adaptive testing: measure an ability with thirty of 300 items, each with its own guess rate.
 
-Run with `python examples/adaptive_testing.py`; a path as argument writes the figure there.
+Run with `python examples/adaptive_testing.py [picture.png]`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.special import expit
 
 from apm import Belief, Grid, InformationGain, NonLinear, Random
@@ -74,9 +75,8 @@ def errors() -> dict[str, np.ndarray]:
 
 
 def draw(found: dict[str, np.ndarray], path: str) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axis = figure.subplots()
     for rule, error in found.items():
         axis.plot(np.arange(1, ITEMS + 1), error, label=rule)
     axis.set(xlabel="items", ylabel="error of the ability (rms)", ylim=(0, None))
@@ -90,8 +90,7 @@ def main() -> None:
     for rule, error in found.items():
         shown = ", ".join(f"{error[count - 1]:.2f} after {count}" for count in (5, 15, 30))
         print(f"  {rule}: {shown}")
-    if len(sys.argv) > 1:
-        draw(found, sys.argv[1])
+    draw(found, sys.argv[1] if len(sys.argv) > 1 else "adaptive_testing.png")
 
 
 if __name__ == "__main__":

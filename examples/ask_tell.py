@@ -1,14 +1,16 @@
 """Ask and tell: label sixty of 500 examples, then read the learner's own record.
 
-Run with `python examples/ask_tell.py`.
+Run with `python examples/ask_tell.py [picture.png]`.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from apm import APM, Learner, PoolMaxPower, Random, VariationalLogistic
 
@@ -53,6 +55,16 @@ def main() -> None:
         again = Learner.load(path)
         assert again.ask(5).tolist() == batch.tolist()
         print("saved, loaded, and the next picks are the same")
+
+    told = [record.bits or 0.0 for record in learner.history]
+    most = [bits + (record.bound or 0.0) for bits, record in zip(told, learner.history)]
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(np.arange(1, 61), told, label="expected of the row that was asked")
+    axes.plot(np.arange(1, 61), most, "--", color="0.5", label="no row could tell more than this")
+    axes.set(xlabel="labels", ylabel="bits", ylim=(0, 1.3))
+    axes.legend(frameon=False, loc="upper right")
+    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "ask_tell.png", dpi=120)
 
 
 if __name__ == "__main__":

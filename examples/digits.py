@@ -1,16 +1,15 @@
 """Handwritten digits: a network trained on the labels so far, its last layer Bayesian.
 
-Run with `python examples/digits.py [folder]`. A hundred labels are chosen ten at a time. With torch
-(`pip install 'channelcode[torch]'`) the features are those of a small network that is trained again
-after every batch; without it the pixels themselves serve. The learning curve and the chosen images
-are drawn into `folder` (by default the current one) if matplotlib is there.
+Run with `python examples/digits.py [picture.png]`. A hundred labels are chosen ten at a time.
+With torch (`pip install 'channelcode[torch]'`) the features are those of a small network that is
+trained again after every batch; without it the pixels themselves serve. The picture shows the
+learning curve and the chosen images.
 """
 
 from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ def run(X: np.ndarray, y: np.ndarray, test: np.ndarray, answers: np.ndarray, *, 
         chosen += [int(row) for row in picks]
 
 
-def draw(images: np.ndarray, curves: dict[str, list[float]], folder: Path) -> None:
+def draw(images: np.ndarray, curves: dict[str, list[float]], path: str) -> None:
     """The learning curves, and the chosen images in the order of choice."""
     from matplotlib.figure import Figure
 
@@ -70,11 +69,10 @@ def draw(images: np.ndarray, curves: dict[str, list[float]], folder: Path) -> No
     right.imshow(tiles, cmap="gray_r")
     right.set_title("chosen, row by row")
     right.set_axis_off()
-    canvas.savefig(folder / "digits.png", dpi=150)
+    canvas.savefig(path, dpi=120)
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     bunch: Any = load_digits()
     images, y = np.asarray(bunch["data"]), np.asarray(bunch["target"])
     X = images / 16.0
@@ -88,9 +86,7 @@ def main() -> None:
         print(f"{kind:7s} ({name}), every twenty labels: {shown}")
         if kind == "APM":
             chosen = images[pool][picks]
-    if find_spec("matplotlib") is not None:
-        draw(chosen, curves, folder)
-        print(f"drawn: {folder / 'digits.png'}")
+    draw(chosen, curves, sys.argv[1] if len(sys.argv) > 1 else "digits.png")
 
 
 if __name__ == "__main__":

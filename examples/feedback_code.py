@@ -1,11 +1,16 @@
-"""Send 64 bits through logistic labels with feedback, and learn a threshold by the same rule."""
+"""Send 64 bits through logistic labels with feedback, and learn a threshold by the same rule.
+
+Run with `python examples/feedback_code.py [picture.png]`.
+"""
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 
 from apm import Bisection, Learner, Thresholds
-from channelcode import Logistic, Power
+from channelcode import Logistic, Power, plot
 from channelcode.feedback import Confidence, PosteriorMatching, bounds, transmit
 
 # A message of 64 bits through the channel of logistic regression at power 4.
@@ -29,3 +34,6 @@ for _ in range(40):
     learner.tell(row, int(above == (rng.random() > 0.1)))  # one answer in ten is wrong
 print(f"threshold {learner.belief.posterior.map[0]}, the truth is 40.5")
 print(learner.efficiency)
+
+path = sys.argv[1] if len(sys.argv) > 1 else "feedback_code.png"
+plot.waterfall(run).savefig(path, dpi=120)

@@ -1,6 +1,6 @@
 """A neural network with all its weights: which examples to label, and where it is unsure.
 
-Run with `python examples/network.py`; a path as argument writes the figure there. Needs torch
+Run with `python examples/network.py [picture.png]`. Needs torch
 (`pip install 'channelcode[torch]'`).
 """
 
@@ -89,8 +89,8 @@ def main() -> None:
         curves[name] = np.mean([found for _, found in runs], axis=0)
         shown = ", ".join(f"{value:.3f}" for value in curves[name])
         print(f"{name:17s} accuracy with 10, 20, ... 50 labels: {shown}")
-        if name == "information gain" and len(sys.argv) > 1:
-            draw(runs[0][0], sys.argv[1])
+        if name == "information gain":
+            draw(runs[0][0], sys.argv[1] if len(sys.argv) > 1 else "network.png")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,20 @@
 """A channel of your own, from its formula to a run: labellers who answer at random now and then.
 
 The only thing a channel must write is `log_prob`. Capacity with proof, the target input, the
-posterior, the selector and the certificate follow. Run with `python examples/new_channel.py`.
+posterior, the selector and the certificate follow. Run with
+`python examples/new_channel.py [picture.png]`.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from apm import APM, Laplace, Learner, PoolMaxPower
-from channelcode import Channel, Power, capacity
+from channelcode import Channel, Power, capacity, plot
 from channelcode.testing import check_channel
 
 
@@ -62,6 +64,8 @@ def main() -> None:
         str(k): int(v) for k, v in zip(*np.unique(answers[learner.labelled], return_counts=True))
     }
     print(f"answers so far: {counts}")
+    path = sys.argv[1] if len(sys.argv) > 1 else "new_channel.png"
+    plot.capacity(result).savefig(path, dpi=120)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Preferences: rank twelve things from answers to "which of these two do you like better?".
 
-Run with `python examples/preferences.py`; a path as argument writes the figure there.
+Run with `python examples/preferences.py [picture.png]`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.special import expit
 
 from apm import Belief, Difference, InformationGain, Laplace, Learner, Linear, Random, Selector
@@ -37,7 +38,7 @@ def ranked(rule: Selector, seed: int) -> list[float]:
 
 
 def main() -> None:
-    """Print the mean rank correlation of two rules, and draw it if a path was given."""
+    """Print and draw the mean rank correlation of two rules."""
     rules = {"information gain": InformationGain(), "random pairs": Random()}
     curves = {
         name: np.mean([ranked(rule, seed) for seed in range(RUNS)], axis=0)
@@ -47,16 +48,13 @@ def main() -> None:
     for count in (10, 20, 40, 60):
         row = "   ".join(f"{curve[count - 1]:16.3f}" for curve in curves.values())
         print(f"{count:7}   {row}")
-    if len(sys.argv) > 1:
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-        for name, curve in curves.items():
-            axes.plot(np.arange(1, ANSWERS + 1), curve, label=name)
-        axes.set_xlabel("answers")
-        axes.set_ylabel("rank correlation with the truth")
-        axes.legend()
-        figure.savefig(sys.argv[1], dpi=150)
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    for name, curve in curves.items():
+        axes.plot(np.arange(1, ANSWERS + 1), curve, label=name)
+    axes.set(xlabel="answers", ylabel="rank correlation with the truth")
+    axes.legend(frameon=False)
+    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "preferences.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Psychophysics: find a detection threshold in sixty trials, slope unknown.
 
-Run with `python examples/psychophysics.py`; a path as argument writes the figure there.
+Run with `python examples/psychophysics.py [picture.png]`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from apm import Belief, Grid, InformationGain, NonLinear
 from channelcode import Lapse, Probit
@@ -56,9 +57,8 @@ def errors() -> dict[str, np.ndarray]:
 
 
 def draw(found: dict[str, np.ndarray], path: str) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axis = figure.subplots()
     for rule, error in found.items():
         axis.semilogy(np.arange(1, TRIALS + 1), error, label=rule)
     axis.set(xlabel="trials", ylabel="error of the threshold (rms)")
@@ -72,8 +72,7 @@ def main() -> None:
     for rule, error in found.items():
         shown = ", ".join(f"{error[trial - 1]:.2f} after {trial}" for trial in (10, 30, 60))
         print(f"  {rule}: {shown}")
-    if len(sys.argv) > 1:
-        draw(found, sys.argv[1])
+    draw(found, sys.argv[1] if len(sys.argv) > 1 else "psychophysics.png")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,14 @@
 A cubic curve is measured with noise. Information gain (the D-optimal design), EPIG (what the
 predictions need) and random choice each ask for 12 labels; the table shows the error of the
 predicted curve, averaged over 20 repetitions.
+
+Run with `python examples/regression.py [picture.png]`.
 """
 
+import sys
+
 import numpy as np
+from matplotlib.figure import Figure
 
 from apm import EPIG, FeatureMap, InformationGain, Learner, LinearGaussian, Random
 from apm.belief import Belief
@@ -32,10 +37,17 @@ def error(selector, seed: int) -> float:
 
 def main() -> None:
     print(f"root mean squared error after {LABELS} labels, {REPEATS} repetitions")
-    for selector in (Random(), InformationGain(), EPIG(targets=powers(POOL))):
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    for place, selector in enumerate((Random(), InformationGain(), EPIG(targets=powers(POOL)))):
         errors = [error(selector, seed) for seed in range(REPEATS)]
         spread = np.std(errors) / np.sqrt(REPEATS)
         print(f"  {type(selector).__name__:16s} {np.mean(errors):.3f} +- {spread:.3f}")
+        axes.plot(errors, np.full(REPEATS, place), ".", color="0.6")
+        axes.errorbar(np.mean(errors), place, xerr=2 * spread, fmt="o", capsize=4)
+    axes.set_yticks(range(3), ["random", "information gain", "EPIG"])
+    axes.set(xlabel="error after 12 labels; means with two standard errors")
+    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "regression.png", dpi=120)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,19 @@ def test_navigation_has_at_most_eight_entries_and_every_page():
     assert written <= named, "these pages are in no menu"
 
 
+def test_gallery_shows_every_example():
+    gallery = hook("gallery")
+    assert len(gallery.EXAMPLES) >= 15
+    menu = (ROOT / "mkdocs.yml").read_text()
+    for path in gallery.EXAMPLES:
+        assert f"gallery/{path.stem}.md" in menu, f"{path.name} is in no menu"
+        assert len(gallery.title(path)) <= 70, f"{path.name}: too long for a card"
+        assert f"({path.stem}.md)" in gallery.index()
+    shown = gallery.page(gallery.EXAMPLES[0], "printed\n")
+    assert "```text\nprinted\n```" in shown
+    assert gallery.EXAMPLES[0].read_text().rstrip() in shown
+
+
 def test_reference_has_every_public_name_once_and_nothing_private():
     reference = hook("reference")
     shown: list[str] = []

@@ -217,7 +217,12 @@ def test_block_runner_sees_errors_and_wrong_output():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example_runs(path, tmp_path):
-    run_python("-W", "error", str(path), cwd=tmp_path, timeout=EXAMPLE_SECONDS)
+    """Every example runs without a warning and draws its picture where it is told to."""
+    picture = tmp_path / "picture.png"
+    run_python("-W", "error", str(path), str(picture), cwd=tmp_path, timeout=EXAMPLE_SECONDS)
+    needs_torch = "needs torch" in path.read_text()
+    if not (needs_torch and importlib.util.find_spec("torch") is None):
+        assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", library_modules())
