@@ -24,7 +24,7 @@ from channelcode.measures import Pool
 
 ALL_CLASSES = (
     "APM() looks at all {} classes at once, which labelled worse than random in most conditions of "
-    "the study (docs/multiclass.md): use APM(PoolMaxPower(), channel=ContestedPair(), "
+    "the study (docs/multiclass.md): use APM(SharePower(), channel=ContestedPair(), "
     "message=Predictions()), the default of Learner, or say channel=AllClasses() if it is meant"
 )
 

@@ -1,9 +1,11 @@
-"""Tables as plain CSV files, written whole."""
+"""Tables as plain CSV files, written whole; a name that ends in .gz is compressed."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,9 @@ def write_csv(path: Path, header: Row, rows: Iterable[Row]) -> Path:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_cell(name) for name in header])
     writer.writerows([_cell(value) for value in row] for row in rows)
-    write_whole(path, text.getvalue().encode())
+    data = text.getvalue().encode()
+    # no time in the header: the same table is the same file
+    write_whole(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     return path
 
 
@@ -34,7 +38,11 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     """The rows of a file of `write_csv`, by the names of its columns."""
     if not path.is_file():
         raise InvalidArgument("folder", f"must hold {path.name}", str(path.parent))
-    with path.open(newline="", encoding="utf-8") as file:
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidArgument("folder", f"must hold a whole {path.name}", str(path)) from error
+    with io.StringIO(data.decode("utf-8"), newline="") as file:
         header, *rows = [[_plain(cell) for cell in row] for row in csv.reader(file)] or [[]]
     return [dict(zip(header, row)) for row in rows]
 

@@ -1,7 +1,8 @@
 """Which selection rule should be the default: candidates against rivals, by a protocol fixed first.
 
 `protocol` says what is run, on which data and seeds; `methods` names candidates and rivals;
-`verdict` turns areas into statistics and a decision; `run` does the work and writes the tables.
+`verdict` turns areas into statistics and a decision; `report` puts it in words; `run` does the work
+and writes the tables.
 """
 
 from apm.studies.rule.protocol import CONFIRM, DEVELOP, Condition, Stage, conditions

@@ -20,7 +20,7 @@ from apm.selectors import (
     Uncertainty,
 )
 
-PRESENT = "present rule"
+PRESENT = "present rule"  # the default when the experiment began
 SAMPLES = 100
 
 

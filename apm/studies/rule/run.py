@@ -16,6 +16,8 @@ from apm.studies.rule.protocol import CONFIRM, Condition, RulePlan, Stage, condi
 from apm.studies.rule.verdict import Areas, decide
 from channelcode._validation import integer
 
+AREAS = "areas.csv.gz"  # every trial, so that the statistics can be done again
+
 
 def run_rule(
     out: str | Path,
@@ -53,7 +55,7 @@ def run_rule(
 
 
 def write_tables(store: Store, plans: Sequence[RulePlan], folder: Path) -> Path:
-    """`areas.csv` and `seconds.csv` from the finished trials, and `standings.csv` from those."""
+    """`areas.csv.gz` and `seconds.csv` from the finished trials, and `standings.csv` from those."""
     areas, seconds = [], []
     for plan in plans:
         wanted = ("accuracy", "select_seconds")
@@ -65,17 +67,17 @@ def write_tables(store: Store, plans: Sequence[RulePlan], folder: Path) -> Path:
                 areas.append((plan.name, plan.condition.kind, seed, method, f"{area:.5f}"))
             times = [runs[place].arrays["select_seconds"] for runs in trials]
             seconds.append((plan.name, method, f"{np.median(times):.2e}"))
-    write_csv(folder / "areas.csv", ("condition", "kind", "seed", "method", "area"), areas)
+    write_csv(folder / AREAS, ("condition", "kind", "seed", "method", "area"), areas)
     write_csv(folder / "seconds.csv", ("condition", "method", "median_seconds"), seconds)
     write_standings(read_areas(folder), folder)
     return folder
 
 
 def read_areas(folder: str | Path) -> Areas:
-    """The areas of `areas.csv` by condition and method, `(seeds,)` each."""
+    """The areas of `areas.csv.gz` by condition and method, `(seeds,)` each."""
     known: dict[str, Condition] = {each.name: each for each in conditions(CONFIRM)}
     found: dict[Condition, dict[str, list[float]]] = {}
-    for row in read_csv(Path(folder) / "areas.csv"):
+    for row in read_csv(Path(folder) / AREAS):
         by_method = found.setdefault(known[row["condition"]], {})
         by_method.setdefault(row["method"], []).append(float(row["area"]))
     return {c: {m: np.array(v) for m, v in by.items()} for c, by in found.items()}

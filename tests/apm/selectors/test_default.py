@@ -10,7 +10,7 @@ import pytest
 from apm.belief import Belief
 from apm.learner import Learner
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
-from apm.power import PoolMaxPower, SpectralPower
+from apm.power import PoolMaxPower, SharePower
 from apm.selectors import APM, AllClasses, ContestedPair, Predictions
 from apm.selectors.default import default_selector
 from channelcode.channels import Cloglog, Logistic, Ordinal, Probit, Softmax
@@ -20,7 +20,7 @@ from tests.apm.given import three_classes
 @pytest.mark.parametrize("channel", [Logistic(), Probit(2.0)], ids=repr)
 def test_for_two_classes_predictions_are_the_message(channel) -> None:
     found = default_selector(Belief(Laplace(channel, 1.0)))
-    assert found == APM(SpectralPower(), message=Predictions())
+    assert found == APM(PoolMaxPower(), message=Predictions())
     assert found != APM()
 
 
@@ -31,13 +31,13 @@ def test_another_channel_on_the_line_keeps_the_papers_rule() -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_for_a_softmax_it_is_the_multiclass_rule(classes: int) -> None:
-    expected = APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())
+    expected = APM(SharePower(), channel=ContestedPair(), message=Predictions())
     assert default_selector(Belief(Bohning(classes, 1.0))) == expected != APM()
 
 
 def test_it_scores_as_the_rule_does() -> None:
     belief, X = three_classes()
-    rule = APM(PoolMaxPower(), channel=ContestedPair(), message=Predictions())
+    rule = APM(SharePower(), channel=ContestedPair(), message=Predictions())
     np.testing.assert_array_equal(
         default_selector(belief).scores(belief, X), rule.scores(belief, X)
     )
