@@ -1,4 +1,4 @@
-"""Which two to compare next, of five thousand things and 12 million pairs.
+"""The best of 12 million pairs: which two of five thousand things to compare next.
 
 Run with `python examples/best_pairs.py [picture.png]`.
 """

@@ -1,4 +1,4 @@
-"""Send 64 bits through logistic labels with feedback, and learn a threshold by the same rule.
+"""64 bits with feedback: a message through logistic labels, and a threshold by the same rule.
 
 Run with `python examples/feedback_code.py [picture.png]`.
 """

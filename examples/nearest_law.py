@@ -1,4 +1,4 @@
-"""Which of 20,000 planar Gaussians lies nearest to three atoms, with proof and few solves.
+"""The nearest law: which of 20,000 planar Gaussians lies nearest to three atoms, with proof.
 
 This is what posterior matching asks of a pool with three classes. Run with
 `python examples/nearest_law.py [picture.png]`.
