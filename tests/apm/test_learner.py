@@ -404,8 +404,8 @@ def test_the_reference_posterior_learns():
     pytest.importorskip("polyagamma")
     X, y = data()
     learner = Learner(X, Sampled(samples=100, burn_in=30), seed=0)
-    run(learner, y, 5)
-    assert np.mean(learner.predict(X) == y) > 0.7
+    run(learner, y, 10)
+    assert np.mean(learner.predict(X) == y) > 0.7  # .83 here, .5 by guessing
     assert learner.history[-1].bits > 0
 
 
