@@ -20,6 +20,7 @@ from channelcode.capacity.slopes import logistic_slope, probit_slope
 from channelcode.capacity.solve import capacity
 from channelcode.capacity.solvers.closed_form import attempt
 from channelcode.capacity.solvers.continuous import Continuous
+from channelcode.capacity.units import natural_unit
 from channelcode.certificate import Status
 from channelcode.channels import Channel, Logistic, Probit
 from channelcode.channels.densities.range import has_density
@@ -168,7 +169,7 @@ def capacity_curve(
     constraints = [Power(float(p)) if limit is None else Power(float(p)) & limit for p in values]
     if solver is None and limit is None and type(channel) in (Logistic, Probit):
         return _binary_curve(channel, values, tolerance)
-    if has_density(channel):
+    if has_density(channel) or natural_unit(channel) != 1.0:
         each = [
             capacity(channel, c, solver=solver, tol=tolerance, throw=False) for c in constraints
         ]

@@ -14,6 +14,7 @@ from channelcode.capacity.few_atoms import few_atoms, most_atoms
 from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import CapacityResult, Problem, Proposal, Solver, answer
 from channelcode.capacity.solvers.auto import Auto
+from channelcode.capacity.units import in_given_unit, in_natural_unit
 from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
@@ -55,6 +56,10 @@ def capacity(
             rule += ", an instance and not the class"
         raise InvalidArgument("solver", rule, solver)
     started = perf_counter()
+    moved, unit = in_natural_unit(problem)
+    if unit != 1.0:
+        found = capacity(moved.channel, moved.constraint, solver=method, tol=tolerance, throw=False)
+        return in_given_unit(found, problem, unit, tol=tolerance, throw=throw)
     if problem.limits.variance < np.inf:
         from channelcode.capacity.variance import variance_capacity
 

@@ -1,0 +1,82 @@
+"""Problems whose inputs are very small or very large numbers, solved in a unit of their own."""
+
+from __future__ import annotations
+
+from math import frexp
+
+import numpy as np
+
+from channelcode._numerics.logspace import LOG_TWO
+from channelcode.capacity.problem import CapacityResult, Problem, answer
+from channelcode.certificate import Status
+from channelcode.channels import Channel
+from channelcode.channels.densities.range import has_density
+from channelcode.channels.mapped.rescaled import Rescaled
+from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained, Variance
+from channelcode.measures import DiscreteMeasure
+
+FAR = 2.0**24  # widths of a channel between its inverse and this need no other unit
+SAFE = 1e300
+
+
+def natural_unit(channel: Channel) -> float:
+    """A power of two near the width of the channel's bends, or 1 where that is not far from 1.
+
+    >>> from channelcode import Probit
+    >>> natural_unit(Probit(3.0)), natural_unit(Probit(2.0**300)) == 2.0**300
+    (1.0, True)
+    """
+    if channel.inputs is not None or channel.dim != 1 or has_density(channel):
+        return 1.0
+    tails = channel.tails()
+    widths = [width for _, width in tails.landmarks] if tails is not None else []
+    if not widths or (min(widths) <= FAR and max(widths) >= 1.0 / FAR):
+        return 1.0
+    width = min(widths) if min(widths) > FAR else max(widths)
+    return 2.0 ** (frexp(width)[1] - 1)
+
+
+def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
+    """The same problem with inputs in the channel's own unit, and that unit; 1 leaves it alone."""
+    unit, limit = natural_unit(problem.channel), problem.limits
+    if unit == 1.0:
+        return problem, unit
+    peak, variance = limit.peak / unit, limit.variance / unit / unit
+    power = limit.budget / unit / unit if limit.is_power else 1.0
+    given = (limit.peak, limit.variance, limit.budget if limit.is_power else 1.0)
+    for before, after in zip(given, (peak, variance, power), strict=True):
+        if 0.0 < before < np.inf and not 1.0 / SAFE < after < SAFE:
+            return problem, 1.0  # no double holds the limit in that unit
+    within: Constraint = Unconstrained()
+    if peak < np.inf:
+        within = within & Peak(peak)
+    if variance < np.inf:
+        within = within & Variance(variance)
+    elif limit.is_power:
+        within = within & Power(power)
+    elif limit.cost is not None:
+        cheap = tuple(float(np.ravel(c)[0]) / unit for c in limit.cheap)
+        within = within & Cost(lambda l: problem.cost(l * unit), limit.budget, cheap=cheap)
+    return Problem(Rescaled(problem.channel, unit), within), unit
+
+
+def in_given_unit(
+    found: CapacityResult, problem: Problem, unit: float, *, tol: float, throw: bool
+) -> CapacityResult:
+    """A result in the problem's own unit as one of the problem that was posed; `tol` in bits."""
+    price = found.multiplier * LOG_TWO
+    return answer(
+        problem,
+        DiscreteMeasure(found.input.atoms * unit, found.input.weights),
+        found.certificate,
+        found.stats,
+        nats=found.nats,
+        multiplier=price if problem.has_own_cost else price / unit / unit,
+        scope=f"in units of {unit:.6g}, {found.scope}",
+        tol=tol,
+        throw=throw,
+        output=found.output,
+        deficit=found.deficit_nats,
+        exhausted=found.status is Status.MAX_STEPS,
+        complete=found.status is not Status.WITHIN_SCOPE,
+    )
