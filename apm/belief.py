@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from apm.encoders import Encoder, Linear
 from apm.encoders.base import INSIDE
-from apm.pools.inputs import Matrix, as_dense, as_matrix, as_row, is_sparse, require_finite
+from apm.pools.inputs import (
+    Matrix,
+    as_dense,
+    as_matrix,
+    as_row,
+    is_sparse,
+    is_streamed,
+    require_finite,
+)
+from apm.pools.streamed import over_tiles
 from apm.posteriors import Bohning, Posterior, WeightedSamples
 from apm.posteriors.covariances.pool_forms import PoolForms
 from apm.posteriors.covariances.products import weighted_squares
@@ -111,7 +120,7 @@ class Belief(Immutable):
         """
         matrix = self.matrix(X)
         kept = isinstance(self._posterior, Bohning) and isinstance(self._encoder, Linear)
-        if not kept or matrix.dtype != np.float64 or len(matrix) == 0:
+        if not kept or is_streamed(matrix) or matrix.dtype != np.float64 or len(matrix) == 0:
             return self
         new = self.sized(matrix)
         new = Belief(new._posterior, new._encoder, new._channel)
@@ -168,6 +177,8 @@ class Belief(Immutable):
         >>> Belief(VariationalLogistic(1.0)).predict_proba([[3.0, 4.0]])
         array([[0.5, 0.5]])
         """
+        if is_streamed(X):
+            return over_tiles(X, self.predict_proba)
         self.require_classes()
         if self._posterior.dim == 1 or self._posterior.gives_samples:
             return self._posterior.named_columns(self.output_proba(X))
@@ -175,6 +186,8 @@ class Belief(Immutable):
 
     def mean_inputs(self, X: ArrayLike) -> Array:
         """The mean channel input of every row: `(n,)` on the line, `(n, k)` in R^k."""
+        if is_streamed(X):
+            return over_tiles(X, self.mean_inputs)
         matrix = self.matrix(X, finite=False)
         belief = self.sized(matrix)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -186,6 +199,8 @@ class Belief(Immutable):
 
     def likeliest(self, X: ArrayLike) -> NDArray[np.intp]:
         """The likeliest output of every row, `(n,)`, among those whose class was named or seen."""
+        if is_streamed(X):
+            return over_tiles(X, self.likeliest)
         self.require_classes()
         certain = self._posterior.certain_outputs
         if len(certain) == 1:
@@ -205,6 +220,8 @@ class Belief(Immutable):
         `Bohning` to 1e-6; other laws in R^k are averaged by quasi-Monte Carlo with fixed points,
         good to three digits or more; draws of a `Sampled` posterior are averaged.
         """
+        if is_streamed(X):
+            return over_tiles(X, self.output_proba)
         from channelcode.information import mutual_information
 
         self.require_classes()
@@ -230,6 +247,8 @@ class Belief(Immutable):
         >>> Belief(VariationalLogistic(1.0)).information_gain([[0.0], [2.0]]).round(4)
         array([0.    , 0.3335])
         """
+        if is_streamed(X):
+            return over_tiles(X, self.information_gain)
         from channelcode.information import mutual_information
 
         if self.reads_tables:
@@ -279,14 +298,22 @@ class Belief(Immutable):
             raise InvalidArgument("posterior", rule, self._posterior)
         largest = 0.0
         for features in self._features(self.matrix(X)):
-            if is_sparse(features):
-                squares = weighted_squares(features, np.ones(features.shape[1]))
-            else:
-                squares = np.vecdot(features, features)
+            with np.errstate(over="ignore"):
+                if is_sparse(features):
+                    squares = weighted_squares(features, np.ones(features.shape[1]))
+                else:
+                    squares = np.vecdot(features, features)
             largest = max(largest, float(squares.max(initial=0.0)))
+        if not np.isfinite(largest):
+            rule = "must have features whose squares are within floating-point range"
+            raise InvalidArgument("X", rule, "overflow")
         return float(np.sqrt(largest + (1.0 if self._posterior.intercept else 0.0)))
 
     def _features(self, matrix: Matrix) -> Iterator[Matrix]:
+        if is_streamed(matrix):
+            for _, tile in matrix.tiles():  # type: ignore[attr-defined]
+                yield self._encoder.encode(tile)
+            return
         small = matrix.nbytes <= CHUNK_BYTES or is_sparse(matrix)
         if small and isinstance(self._encoder, Linear):
             yield self._encoder.encode(matrix)

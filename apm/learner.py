@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from apm import archive
 from apm.answering import Reading, Setup, default_belief, locked
-from apm.answering.state import beginning, closed, entropy
+from apm.answering.state import beginning, chosen_rows, closed, entropy, explained_row, pool_matrix
 from apm.belief import Belief
 from apm.encoders.experts import Chosen
 from apm.learner_compiled import compiled_rounds, entries, is_algorithm_1, known_codes
-from apm.pools.inputs import as_list, as_matrix, column_names, matching_columns
+from apm.pools.inputs import as_list, as_matrix, matching_columns
 from apm.posteriors.base import Posterior
 from apm.posteriors.evidence import MaximumEvidence
 from apm.rounds import Asked, Round, Rows, Run
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 class Learner(Reading):
     """Choose, take a label, update the belief, write one record (the paper's Algorithm 1).
 
-    - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified;
+    - `pool` `(n, d)`: the examples, known by their position; held without a copy, never modified.
+      A memory map, a path to a `.npy`, `.parquet` or `.zarr` file, a Dask collection or a function
+      that yields blocks of rows is read tile by tile and never held whole (`docs/scale.md`);
     - `model`: a posterior such as `VariationalLogistic()`, or a `Belief` with an encoder;
     - `selector`: unless given the rule that our studies rank best (`docs/choosing.md`);
     - `experts`: a list of `Expert(channel, cost, name)` if labels come from several people with
@@ -85,10 +87,8 @@ class Learner(Reading):
     ) -> None:
         if truth is not None:
             raise InvalidArgument("truth", "must be given with experts", truth)
-        names = column_names(pool)
         posterior = model.posterior if isinstance(model, Belief) else model
-        known = posterior.shaped(pool) if isinstance(posterior, Posterior) else pool
-        matrix = as_matrix(known, "pool")
+        matrix, names = pool_matrix(pool, posterior)
         if len(matrix) == 0:
             raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")
         if model is None:
@@ -132,12 +132,9 @@ class Learner(Reading):
         started = perf_counter()
         self._catch_up()
         state = self._state
-        candidates = np.flatnonzero(state.open)
-        if len(candidates) == 0:
+        if not state.open.any():
             raise InvalidArgument("n", f"must be 0: {self._left()}", n)
-        choice = state.selector.choose(
-            state.belief, state.features, candidates, n=n, rng=self._round_seed()
-        )
+        choice = chosen_rows(state, n, self._round_seed())
         seconds = (perf_counter() - started) / len(choice.indices)
         self._asked = Asked(choice, state.belief, seconds)
         return Rows.of(choice.indices)
@@ -201,10 +198,7 @@ class Learner(Reading):
     def explain(self, index: int) -> Explanation:
         """Why a row without a label is, or is not, the one to ask next (see `Explanation`)."""
         self._catch_up()
-        state = self._state
-        return state.selector.explain(
-            state.belief, state.features, index, exclude=~state.open, rng=self._round_seed()
-        )
+        return explained_row(self._state, index, self._round_seed())
 
     @locked
     def stop_advice(self) -> StopAdvice:
@@ -269,7 +263,10 @@ class Learner(Reading):
 
     @locked
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to one file (`.npz`, no pickle); `load` goes on with the same picks."""
+        """Write everything to one file (`.npz`, no pickle); `load` goes on with the same picks.
+
+        Of a streamed pool it holds the fingerprint and the path.
+        """
         self._catch_up()
         state, setup = self._state, self._setup
         given = default_selector(state.belief) if setup.chosen["selector"] else setup.given
@@ -286,15 +283,17 @@ class Learner(Reading):
         *,
         model: Posterior | Belief | None = None,
         selector: Selector | None = None,
+        pool: Any = None,
     ) -> Self:
         """The learner that `save` wrote, after every part was checked.
 
+        A streamed `pool` is known by its fingerprint; unless given it is looked for where it was.
         `model` and `selector` are needed only where the file could not hold them, for instance a
         function inside an encoder or a selector of your own; a model must be the one that was saved
         (same posterior, same options, same encoded pool). A file that was changed, cut short or
         whose posterior does not follow from its journal is refused.
         """
-        saved = archive.load(path, model, selector)
+        saved = archive.load(path, model, selector, pool)
         with archive.explained(path):
             if not isinstance(saved.selector, Selector):
                 raise InvalidArgument("selector", "must be a selector", saved.selector)

@@ -12,7 +12,7 @@ import numpy as np
 
 from apm.belief import Belief
 from apm.journal import Entry, ScoreSummary
-from apm.pools.inputs import is_sparse
+from apm.pools.inputs import is_sparse, is_streamed
 from apm.posteriors import VariationalLogistic
 from apm.posteriors.gaussian import MANY_FEATURES
 from apm.posteriors.variational import MAP_TOL, MAX_STEPS
@@ -47,6 +47,7 @@ def is_algorithm_1(belief: Belief, selector: Selector, features: Any) -> bool:
         and belief.posterior.evidence is None
         and features.shape[1] + belief.posterior.intercept < MANY_FEATURES
         and not is_sparse(features)
+        and not is_streamed(features)
         and type(belief.channel) is Logistic
         and type(selector) is APM
         and type(selector.power) is SpectralPower

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from apm.belief import Belief
 from channelcode._validation import Array, non_negative
 from channelcode.channels import Channel
+from channelcode.errors import InvalidArgument
 from channelcode.measures import Pool
 
 __all__ = [
@@ -97,10 +99,30 @@ class PowerPolicy(ABC):
 
     #: Whether P bounds E|L|^2 of every candidate, as certificates need.
     valid: ClassVar[bool] = False
+    #: Whether the amount depends on which candidates there are (beyond B and the belief).
+    over_pool: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A policy that writes an amount of its own says anew what it is of."""
+        super().__init_subclass__(**options)
+        if "amount" in vars(cls):
+            if "over_pool" not in vars(cls):
+                cls.over_pool = True
+            if "joined" not in vars(cls):
+                cls.joined = PowerPolicy.joined
 
     @abstractmethod
     def amount(self, candidates: Candidates) -> float:
         """The budget P for these candidates, in the units of their laws."""
+
+    def joined(self, amounts: Iterable[float]) -> float:
+        """The budget for all candidates, from those for parts of them."""
+        raise InvalidArgument("power", "must write `joined` where a pool comes in parts", self)
+
+    @property
+    def can_join(self) -> bool:
+        """Whether the budget of a pool follows from those of its parts."""
+        return not self.over_pool or type(self).joined is not PowerPolicy.joined
 
     def power(
         self,
@@ -127,6 +149,8 @@ class SpectralPower(PowerPolicy):
     50.0
     """
 
+    over_pool = False
+
     def amount(self, candidates: Candidates) -> float:
         posterior = candidates.belief.sized(candidates.X).posterior
         return candidates.gain * candidates.radius**2 * posterior.top_eigenvalue
@@ -137,6 +161,8 @@ class SpectralWithMean(PowerPolicy):
     """The valid spectral budget P = B^2 lambda_1(sum_k (Sigma_kk + mu_k mu_k'))."""
 
     valid = True
+
+    over_pool = False
 
     def amount(self, candidates: Candidates) -> float:
         posterior = candidates.belief.sized(candidates.X).posterior
@@ -153,6 +179,9 @@ class PoolMaxPower(PowerPolicy):
 
     def amount(self, candidates: Candidates) -> float:
         return float(candidates.laws.second_moment.max())
+
+    def joined(self, amounts: Iterable[float]) -> float:
+        return max(amounts)
 
 
 @dataclass(frozen=True)
@@ -171,6 +200,9 @@ class SignalPower(PowerPolicy):
     def amount(self, candidates: Candidates) -> float:
         return float(candidates.signal_variance.max())
 
+    def joined(self, amounts: Iterable[float]) -> float:
+        return max(amounts)
+
 
 @dataclass(frozen=True)
 class SharePower(PowerPolicy):
@@ -179,6 +211,9 @@ class SharePower(PowerPolicy):
     def amount(self, candidates: Candidates) -> float:
         return float(candidates.shared_variance.max())
 
+    def joined(self, amounts: Iterable[float]) -> float:
+        return max(amounts)
+
 
 @dataclass(frozen=True)
 class VariancePower(PowerPolicy):
@@ -186,6 +221,9 @@ class VariancePower(PowerPolicy):
 
     def amount(self, candidates: Candidates) -> float:
         return float(candidates.variance.max())
+
+    def joined(self, amounts: Iterable[float]) -> float:
+        return max(amounts)
 
 
 @dataclass(frozen=True)
@@ -211,6 +249,9 @@ class MatchedPower(PowerPolicy):
         # below this the quotient would overflow, and no two candidates differ by anything
         return matched / largest if largest > TINIEST * matched else 0.0
 
+    def joined(self, amounts: Iterable[float]) -> float:
+        return min((amount for amount in amounts if amount > 0), default=0.0)
+
 
 @dataclass(frozen=True)
 class FixedPower(PowerPolicy):
@@ -224,6 +265,8 @@ class FixedPower(PowerPolicy):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", non_negative("budget", self.budget))
+
+    over_pool = False
 
     def amount(self, candidates: Candidates) -> float:
         return self.budget

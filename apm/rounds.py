@@ -11,7 +11,6 @@ from apm.belief import Belief
 from apm.journal import ScoreSummary
 from apm.posteriors.base import Posterior
 from apm.posteriors.gaussian import MANY_FEATURES
-from apm.selectors.base import Choice
 from apm.selectors.ranking import Indices
 from channelcode._validation import Array
 from channelcode.measures import ScalarPool
@@ -53,7 +52,7 @@ class Round:
     number: int
     index: int
     label: Any
-    choice: Choice = field(repr=False)
+    choice: Any = field(repr=False)
     before: Posterior = field(repr=False)
     after: Posterior = field(repr=False)
     select_seconds: float
@@ -70,31 +69,18 @@ class Run(NamedTuple):
 class Asked(NamedTuple):
     """The last selection, the belief that made it, and its time by row."""
 
-    choice: Choice
+    choice: Any
     belief: Belief
     seconds: float
 
     def summary(self, row: int) -> ScoreSummary:
         """The score of a chosen row beside those of the other candidates."""
-        scores, place = self.choice.scores, self.place(row)
-        chosen = float(scores[place])
-        runner_up = margin = None
-        count, total, lowest = len(scores), np.add.reduce(scores), np.minimum.reduce(scores)
-        if count > 1:
-            others = scores.copy()
-            others[place] = -np.inf
-            other = int(others.argmax())
-            runner_up = int(self.choice.candidates[other])
-            margin = chosen - float(others[other])
-        return ScoreSummary(chosen, runner_up, margin, float(total / count), float(lowest), count)
+        return ScoreSummary(*self.choice.numbers(row))
 
     def law(self, belief: Belief, features: Any, row: int) -> Any:
         """The induced law of a chosen row under the belief that chose it."""
-        laws = self.choice.laws
-        if isinstance(laws, ScalarPool):
-            place = self.place(row)
-            return float(laws.mean[place]), float(laws.variance[place])
-        return induced_law(belief, features, row)
+        known = self.choice.law(row)
+        return induced_law(belief, features, row) if known is None else known
 
     def largest_power(self, belief: Belief, radius: float | None) -> float | None:
         """A power that no candidate exceeds: their maximum, or B^2 (|Sigma|_F + |mu|^2).
@@ -103,8 +89,9 @@ class Asked(NamedTuple):
         for the norm. None where neither is known: the laws were not computed, and l is not
         <theta, phi>.
         """
-        if self.choice.laws is not None:
-            return float(self.choice.laws.second_moment.max())
+        known = self.choice.largest_power
+        if known is not None:
+            return known
         posterior = belief.posterior
         if radius is None or posterior.gives_samples:
             return None
@@ -114,10 +101,6 @@ class Asked(NamedTuple):
         else:
             spread = float(np.linalg.norm(posterior.summed_covariance))
         return radius**2 * (spread + float(np.sum(np.square(mean))))
-
-    def place(self, row: int) -> int:
-        """The place of a row among the candidates."""
-        return int(self.choice.candidates.searchsorted(row))
 
 
 def induced_law(belief: Belief, features: Any, row: int) -> Any:

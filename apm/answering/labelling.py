@@ -20,6 +20,7 @@ from apm.pools.inputs import (
     as_row_number,
     as_weights,
     in_form_of,
+    is_streamed,
     matching_columns,
 )
 from apm.posteriors.labels import as_label
@@ -272,7 +273,7 @@ class Labelling:
             return induced_law(belief, features, row), None, None, 0.0
         if asked.belief is not belief:  # it has changed since
             return induced_law(belief, features, row), asked.summary(row), None, asked.seconds
-        bound = asked.choice.laws is None and belief.posterior.linear
+        bound = not asked.choice.has_laws and belief.posterior.linear
         power = asked.largest_power(belief, self._radius() if bound else None)
         return asked.law(belief, features, row), asked.summary(row), power, asked.seconds
 
@@ -286,6 +287,9 @@ class Labelling:
     def _more(self, more_rows: Any) -> Any:
         """More rows in the form of the pool: of its type, sparse if it is."""
         pool = self._state.pool
+        if is_streamed(pool):
+            rule = "must not be added to a pool that is streamed: write them to its source"
+            raise InvalidArgument("more_rows", rule, type(more_rows).__name__)
         known = self._state.belief.posterior.shaped(more_rows)
         matrix = matching_columns(known, self._setup.columns, pool.shape[1], "more_rows")
         with np.errstate(over="ignore"):

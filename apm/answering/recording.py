@@ -8,6 +8,7 @@ from typing import Any
 
 from apm.answering.labelling import Labelling, locked
 from apm.answering.state import State
+from apm.pools.inputs import is_streamed
 from apm.storage import JournalFile, fingerprint
 from apm.storage.lines import JournalError
 from channelcode.errors import InvalidArgument
@@ -51,7 +52,7 @@ class Recording(Labelling):
             raise InvalidArgument("path", f"must not be given twice: {self._file.path}", str(path))
         state = self._state
         about = {
-            "pool": fingerprint(state.pool[: self._setup.rows]),
+            "pool": pool_fingerprint(state.pool, self._setup.rows),
             "rows": self._setup.rows,
             "columns": self._setup.columns,
         }
@@ -140,6 +141,11 @@ class Recording(Labelling):
         else:
             raise KeyError(kind)
         return more_rows
+
+
+def pool_fingerprint(pool: Any, rows: int) -> str:
+    """The fingerprint of the first rows of a pool; a streamed one is known as a whole."""
+    return pool.fingerprint if is_streamed(pool) else fingerprint(pool[:rows])
 
 
 def events_of(state: State) -> list[dict[str, Any]]:

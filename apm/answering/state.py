@@ -12,13 +12,24 @@ from apm.answering.automatic import default_again
 from apm.belief import Belief
 from apm.encoders import Encoder, Linear
 from apm.journal import Entry, Journal
-from apm.pools.inputs import as_matrix, read_only_view, stacked
+from apm.pools.inputs import (
+    as_matrix,
+    as_row_number,
+    column_names,
+    is_streamed,
+    read_only_view,
+    stacked,
+)
+from apm.pools.streamed import EncodedRows, as_rows, source_of
 from apm.posteriors.base import Posterior
-from apm.selectors import Selector
+from apm.selectors import Explanation, Selector
 from apm.selectors.default import default_selector
+from apm.selectors.tiled import choose_streamed
+from apm.selectors.tiled_explanation import explain_streamed
 from apm.storage.answers import Answer, Answers
 from channelcode._validation import Seed, integer
 from channelcode.channels import Channel
+from channelcode.errors import InvalidArgument
 
 CLOSING = ("tell", "repeat", "correct", "skip", "abstain")  # events after which a row is not asked
 
@@ -66,13 +77,20 @@ class State(NamedTuple):
 
 def beginning(setup: Setup, matrix: Any, belief: Belief) -> State:
     """The state before any answer; `belief` has the encoder."""
-    features = read_only_view(as_matrix(setup.encoder.encode(matrix), "encoder(pool)"))
+    features = encoded(setup.encoder, matrix)
     # What selectors see: the features as they are, so that no query encodes the pool again.
     met = _meeting(belief.posterior, belief.channel, features)
     selector = setup.given.prepared(met, features)
     is_open = np.ones(len(matrix), dtype=bool)
     journal = Journal(belief.channel)
     return State(read_only_view(matrix), features, met, selector, journal, is_open)
+
+
+def encoded(encoder: Encoder, matrix: Any) -> Any:
+    """The encoded pool, not to be written to; of a streamed one the rows as they are read."""
+    if is_streamed(matrix):
+        return matrix if type(encoder) is Linear else EncodedRows(matrix, encoder.encode)
+    return read_only_view(as_matrix(encoder.encode(matrix), "encoder(pool)"))
 
 
 def learned(setup: Setup, state: State, answers: list[Answer]) -> State:
@@ -115,6 +133,41 @@ def extended(setup: Setup, state: State, rows: Any) -> State:
     given = default_selector(belief) if setup.chosen["selector"] else setup.given
     selector = given.prepared(belief, features)
     return state._replace(pool=pool, features=features, belief=belief, selector=selector)
+
+
+def pool_matrix(pool: Any, posterior: Any) -> tuple[Any, list[str] | None]:
+    """The pool as a matrix or as streamed rows, and the names of its columns if it has some."""
+    if not isinstance(posterior, Posterior):
+        posterior = None
+    numbered = posterior is not None and type(posterior).shaped is not Posterior.shaped
+    if numbered and not isinstance(pool, np.ndarray) and source_of(pool) is not None:
+        rule = f"must be in memory for {type(posterior).__name__}, which knows rows by number"
+        raise InvalidArgument("pool", rule, type(pool).__name__)
+    rows = None if numbered else as_rows(pool)
+    if rows is not None:
+        return rows, rows.columns
+    known = pool if posterior is None else posterior.shaped(pool)
+    return as_matrix(known, "pool"), column_names(pool)
+
+
+def chosen_rows(state: State, n: int, seed: int) -> Any:
+    """What the selector chooses of the rows that may be asked."""
+    if is_streamed(state.features):
+        return choose_streamed(
+            state.selector, state.belief, state.features, state.open, n=n, rng=seed
+        )
+    candidates = np.flatnonzero(state.open)
+    return state.selector.choose(state.belief, state.features, candidates, n=n, rng=seed)
+
+
+def explained_row(state: State, index: int, seed: int) -> Explanation:
+    """Why a row that may be asked is, or is not, the next."""
+    if is_streamed(state.features):
+        row = as_row_number(index, len(state.pool))
+        return explain_streamed(state.selector, state.belief, state.features, state.open, row, seed)
+    return state.selector.explain(
+        state.belief, state.features, index, exclude=~state.open, rng=seed
+    )
 
 
 def closed(state: State, answers: Answers, entries: Sequence[Entry] = ()) -> np.ndarray:

@@ -13,9 +13,10 @@ import numpy as np
 from apm.archive.description import describe, posterior_class, restore
 from apm.archive.replay import check_replay, check_schema, close
 from apm.belief import Belief
-from apm.encoders import Encoder
+from apm.encoders import Encoder, Linear
 from apm.journal import Journal
-from apm.pools.inputs import as_matrix, is_sparse
+from apm.pools.inputs import as_matrix, is_sparse, is_streamed
+from apm.pools.streamed import EncodedRows, as_rows
 from apm.posteriors.base import Posterior
 from apm.storage import fingerprint, read_arrays, write_arrays
 from channelcode._validation import Array, integer
@@ -66,7 +67,7 @@ def save(path: str | os.PathLike[str], saved: Saved) -> Path:
     arrays |= {f"posterior/{name}": value for name, value in posterior.state().items()}
     if saved.initial.num_observations:
         arrays |= {f"initial/{name}": value for name, value in saved.initial.state().items()}
-    header = {
+    header: dict[str, Any] = {
         "seed": str(saved.seed),
         "journal": saved.journal.to_list(),
         "posterior": type(posterior).__name__,
@@ -82,21 +83,29 @@ def save(path: str | os.PathLike[str], saved: Saved) -> Path:
         "chosen": saved.chosen,
         "columns": saved.columns,
         "initial_rows": saved.initial_rows,
-        "pool": fingerprint(saved.pool),
-        "features": fingerprint(saved.features),
+        "pool": _fingerprint(saved.pool),
+        "features": _fingerprint(saved.features),
     }
+    if is_streamed(saved.pool):
+        header["streamed"] = saved.pool.path
     return write(path, header, arrays)
 
 
-def load(path: str | os.PathLike[str], model: Any, selector: Any) -> Saved:
-    """Read a learner and check it; `model` and `selector` say what the file could not hold."""
+def load(path: str | os.PathLike[str], model: Any, selector: Any, pool: Any = None) -> Saved:
+    """Read a learner and check it; `model` and `selector` say what the file could not hold.
+
+    `pool` is one that was streamed: the file holds its fingerprint.
+    """
     header, arrays = read(path)
     with explained(path):
-        pool = _pool_of(arrays)
-        if pool.ndim != 2 or len(pool) == 0 or fingerprint(pool) != header["pool"]:
-            raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
+        pool = _given_pool(header, arrays, pool, path)
         belief, initial = _beliefs(header, arrays, model)
-        features = as_matrix(belief.encoder.encode(pool))
+        if not is_streamed(pool):
+            features: Any = as_matrix(belief.encoder.encode(pool))
+        elif type(belief.encoder) is Linear:
+            features = pool
+        else:
+            features = EncodedRows(pool, belief.encoder.encode)
         _check_features(header, arrays, features, "path" if model is None else "model")
         chosen = restore(header["selector"], arrays, "selector") if selector is None else selector
         journal = Journal.from_list(belief.channel, header["journal"])
@@ -142,7 +151,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
         for name, kind in PARTS.items()
         if name not in header or not isinstance(header[name], kind)
     ]
-    lacking += [name for name in ("pool", "sketch") if name not in arrays]
+    needed = ("sketch",) if "streamed" in header else ("pool", "sketch")
+    lacking += [name for name in needed if name not in arrays]
     if lacking:
         raise InvalidArgument("path", "must hold every part of a learner", lacking)
     return header, arrays
@@ -227,11 +237,38 @@ def _same_options(given: dict[str, Any], held: dict[str, Any]) -> None:
 
 
 def _pool_arrays(pool: Any) -> dict[str, Any]:
+    if is_streamed(pool):
+        return {}
     if not is_sparse(pool):
         return {"pool": pool}
     from apm.pools.sparse import as_arrays
 
     return dict(as_arrays(pool, "pool"))
+
+
+def _given_pool(header: dict[str, Any], arrays: dict[str, Any], pool: Any, path: Any) -> Any:
+    """The pool of a file, or the one that it refers to, with the fingerprint that it has there."""
+    argument = "path" if pool is None else "pool"
+    if pool is not None:
+        given = as_rows(pool)
+        pool = as_matrix(pool, "pool") if given is None else given
+    elif "streamed" not in header:
+        pool = _pool_of(arrays)
+    else:
+        place = header["streamed"]
+        if not isinstance(place, str) or not os.path.exists(place):
+            rule = "must be given to load: the file holds only its fingerprint"
+            raise InvalidArgument("pool", rule, place)
+        argument, pool = "pool", as_rows(place)
+    if pool.ndim != 2 or len(pool) == 0 or _fingerprint(pool) != header["pool"]:
+        if argument == "path":
+            raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
+        raise InvalidArgument("pool", f"must be the pool of {path} (its fingerprint)", "another")
+    return pool
+
+
+def _fingerprint(rows: Any) -> str:
+    return rows.fingerprint if is_streamed(rows) else fingerprint(rows)
 
 
 def _pool_of(arrays: dict[str, Any]) -> Any:
@@ -244,15 +281,26 @@ def _pool_of(arrays: dict[str, Any]) -> Any:
 
 def _sketch(features: Any) -> Array:
     """Random sums of the columns, and the size of what was added: `(2, p)`."""
+    if is_streamed(features):
+        return _streamed_sketch(features)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=len(features))
     return np.array([signs @ features, abs(features).sum(axis=0)], dtype=np.float64)
+
+
+def _streamed_sketch(features: Any) -> Array:
+    rng = np.random.default_rng(0)
+    found = np.zeros((2, features.shape[1]))
+    for _, tile in features.tiles():
+        signs = rng.choice([-1.0, 1.0], size=len(tile))
+        found += [signs @ tile, np.abs(tile).sum(axis=0, dtype=np.float64)]
+    return found
 
 
 def _check_features(
     header: dict[str, Any], arrays: dict[str, Any], features: Any, argument: str
 ) -> None:
     """Refuse an encoder that gives another encoded pool: its hash, or its sums up to rounding."""
-    if fingerprint(features) == header["features"]:
+    if _fingerprint(features) == header["features"]:
         return
     stored, own = arrays["sketch"], _sketch(features)
     if stored.shape != own.shape or not close(own[0], stored[0], stored[1], ENCODED_RTOL):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.encoders.base import Encoder
-from apm.pools.inputs import Matrix, as_matrix, is_sparse
+from apm.pools.inputs import Matrix, as_matrix, is_sparse, is_streamed
 from channelcode._validation import finite_array, read_only
 from channelcode.errors import InvalidArgument
 
@@ -41,17 +43,18 @@ class Standardised(Encoder):
     @classmethod
     def of(cls, X: ArrayLike) -> Standardised:
         """The encoder that standardises the rows of X, `(n, d)`."""
-        matrix = _dense(as_matrix(X)).astype(np.float64, copy=False)
+        matrix = _dense(as_matrix(X))
         if len(matrix) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
         # in pieces that stay in the cache: a large pool is read three times and never copied
-        pieces = _pieces(matrix)
-        largest = np.max([np.abs(piece).max(axis=0) for piece in pieces], axis=0)
+        largest = np.zeros(matrix.shape[1])
+        for piece in _pieces(matrix):
+            np.maximum(largest, np.abs(piece).max(axis=0), out=largest)
         # a power of two: the division is exact, and no square overflows or vanishes
         unit = np.where(largest > 0, np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-300)))), 1.0)
         count = len(matrix)
-        centre = sum((piece / unit).sum(axis=0) for piece in pieces) / count
-        squares = sum(np.square(piece / unit - centre).sum(axis=0) for piece in pieces)
+        centre = sum((piece / unit).sum(axis=0) for piece in _pieces(matrix)) / count
+        squares = sum(np.square(piece / unit - centre).sum(axis=0) for piece in _pieces(matrix))
         spread = np.sqrt(squares / count)
         rounding = 64 * np.finfo(np.float64).eps * (largest / unit)
         scale = np.where(spread > rounding, spread * unit, 1.0)
@@ -68,9 +71,13 @@ class Standardised(Encoder):
         return found.astype(matrix.dtype, copy=False)
 
 
-def _pieces(matrix: Matrix) -> list[Matrix]:
+def _pieces(matrix: Any) -> Iterator[Any]:
     rows = max(1, PIECE // matrix.shape[1])
-    return [matrix[start : start + rows] for start in range(0, len(matrix), rows)]
+    if is_streamed(matrix):
+        found = matrix.pieces(rows)
+    else:
+        found = (matrix[start : start + rows] for start in range(0, len(matrix), rows))
+    return (piece.astype(np.float64, copy=False) for piece in found)
 
 
 def _dense(matrix: Matrix) -> Matrix:

@@ -25,6 +25,7 @@ from apm.pools.inputs import (
     column_names,
     matching_columns,
 )
+from apm.pools.streamed import source_of
 from apm.posteriors import MaximumEvidence, Posterior
 from apm.rounds import Round, Run
 from apm.selectors import Explanation, GainPerCost, Selector
@@ -79,6 +80,9 @@ class ExpertLearner(Learner):
         seed: Seed = None,
     ) -> None:
         channel = Chosen(() if experts is None else tuple(experts), truth)
+        if not isinstance(pool, np.ndarray) and source_of(pool) is not None:
+            rule = "must be in memory where there are experts: each row stands there once for each"
+            raise InvalidArgument("pool", rule, type(pool).__name__)
         names, matrix = column_names(pool), as_dense(pool, "pool").astype(np.float64)
         if len(matrix) == 0:
             raise InvalidArgument("pool", "must have at least one row", f"shape {matrix.shape}")

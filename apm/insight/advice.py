@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from apm.answering.state import Setup, State
+from apm.answering.state import Setup, State, chosen_rows
 from apm.belief import Belief
 from apm.insight.replay import sampled_rows
 from apm.posteriors import Bohning, CollapsedWeights, Laplace, VariationalLogistic
@@ -148,15 +148,15 @@ def _gains(
     setup: Setup, state: State, features: Any, rng: np.random.Generator
 ) -> tuple[int, Array] | None:
     """How many labels are next; accuracy and bits left after each fantasy of them, `(f, 2)`."""
-    belief, candidates = state.belief, np.flatnonzero(state.open)
+    belief, left = state.belief, int(np.count_nonzero(state.open))
     classes = belief.posterior.classes_
     certain = belief.posterior.certain_outputs
-    count = min(NEXT, len(candidates))
+    count = min(NEXT, left)
     if count == 0 or len(certain) < 2 or belief.posterior.num_observations == 0:
         return None
     seed = (setup.seed << 64) + len(state.journal)
-    chosen = state.selector.choose(belief, state.features, candidates, n=count, rng=seed).indices
-    rows = state.features[chosen]
+    choice = chosen_rows(state, count, seed)
+    rows = state.features[choice.indices]
     inputs = np.concatenate(list(drawn_inputs(belief, rows, FANTASIES, rng)))
     found = []
     for draw in range(min(FANTASIES, inputs.shape[1])):

@@ -11,13 +11,14 @@ from apm.answering.automatic import default_again
 from apm.answering.state import Setup, State, updated
 from apm.belief import Belief
 from apm.encoders import Linear
+from apm.pools.inputs import is_streamed
 
 
 def sampled_rows(state: State, rows: int, seed: int) -> Any:
     """The features of at most `rows` rows of the pool, the same ones for a seed, `(m, p)`."""
     features = state.features
     if len(features) <= rows:
-        return features
+        return features[:] if is_streamed(features) else features
     chosen = np.random.default_rng([seed % 2**63, 7]).choice(len(features), rows, replace=False)
     return features[np.sort(chosen)]
 

@@ -21,13 +21,18 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+def is_streamed(X: Any) -> bool:
+    """Whether X are rows that are read tile by tile (`apm.pools.streamed`)."""
+    return not isinstance(X, np.ndarray) and hasattr(X, "tile_rows")
+
+
 def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matrix:
     """Return X as an `(n, d)` matrix of float32 (kept) or float64 (everything else).
 
     No copy is made of float arrays, whatever their order; pandas frames and memory maps are read by
     position. Complex, object and text input is refused, and so is a masked entry. With
     `finite=False` the caller vouches for NaN and infinity (see `require_finite`). A SciPy sparse
-    matrix becomes sparse rows (`apm.pools.sparse`).
+    matrix becomes sparse rows (`apm.pools.sparse`); streamed rows stay what they are.
 
     >>> as_matrix([[1, 2], [3, 4]]).dtype
     dtype('float64')
@@ -36,6 +41,8 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
         from apm.pools.sparse import as_sparse
 
         return as_sparse(X, argument, finite=finite)  # type: ignore[return-value]
+    if is_streamed(X):  # which were looked at when they were first read
+        return X  # type: ignore[return-value]
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidArgument(argument, "must have no masked entries", f"{X.mask.sum()} masked")
     try:
@@ -146,6 +153,8 @@ def as_list(values: Any, argument: str) -> list[Any]:
 
 def read_only_view(matrix: Any) -> Any:
     """Return the same numbers, not to be written to."""
+    if is_streamed(matrix):
+        return matrix
     if is_sparse(matrix):
         view = type(matrix)(matrix, copy=False)
         for part in ("data", "indices", "indptr"):

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from apm.belief import Belief
+from apm.pools.inputs import is_streamed
+from apm.pools.streamed import LEAST_ROWS
 from apm.selectors.batch import condition
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, Seen, explain_choice
 from apm.selectors.ranking import Indices, best, ranking, remaining
 from channelcode._validation import Array, Seed, integer
 from channelcode.errors import InvalidArgument
-from channelcode.measures import Pool
+from channelcode.measures import Pool, ScalarPool
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,38 @@ class Choice:
         """The induced laws of the candidates, if the selector computed them."""
         return self.rating.laws
 
+    @property
+    def has_laws(self) -> bool:
+        """Whether the selector computed the laws of the candidates."""
+        return self.rating.laws is not None
+
+    @property
+    def largest_power(self) -> float | None:
+        """The largest E|L|^2 of the candidates, if their laws were computed."""
+        return None if self.laws is None else float(self.laws.second_moment.max())
+
+    def law(self, row: int) -> tuple[float, float] | None:
+        """Mean and variance of a candidate's input, where they were computed on the line."""
+        laws = self.laws
+        if not isinstance(laws, ScalarPool):
+            return None
+        place = int(self.candidates.searchsorted(row))
+        return float(laws.mean[place]), float(laws.variance[place])
+
+    def numbers(self, row: int) -> tuple[float, int | None, float | None, float, float, int]:
+        """A candidate's score, the best other row, the lead over it; mean, lowest and number."""
+        scores, place = self.scores, int(self.candidates.searchsorted(row))
+        chosen = float(scores[place])
+        runner_up = margin = None
+        count, total, lowest = len(scores), np.add.reduce(scores), np.minimum.reduce(scores)
+        if count > 1:
+            others = scores.copy()
+            others[place] = -np.inf
+            other = int(others.argmax())
+            runner_up = int(self.candidates[other])
+            margin = chosen - float(others[other])
+        return chosen, runner_up, margin, float(total / count), float(lowest), count
+
 
 class Selector(ABC):
     """A rule that scores candidates under a belief; the highest score is asked first.
@@ -86,6 +120,16 @@ class Selector(ABC):
     adapts: ClassVar[bool] = True
     #: Scores nearer than this are equal: the accuracy of the integrals behind them.
     resolution: ClassVar[float] = 0.0
+    #: Whether the score of a row follows from that row, the belief and the seed, and from nothing
+    #: else that `surveyed` does not fix: such rules score pools that do not fit in memory.
+    by_row: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A rule that writes scores of its own says anew whether it goes by rows."""
+        super().__init_subclass__(**options)
+        written = {"scores", "pool_scores", "match", "_rate", "probabilities"} & set(vars(cls))
+        if written and "by_row" not in vars(cls):
+            cls.by_row = False
 
     @abstractmethod
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
@@ -94,6 +138,26 @@ class Selector(ABC):
     def prepared(self, belief: Belief, X: ArrayLike) -> Self:
         """This selector with what it must remember of the initial pool X (nothing, by default)."""
         return self
+
+    def needs_all_rows(self, belief: Belief) -> str | None:
+        """Why the scores need all rows at once, in words; None if they can be made by tiles."""
+        return None if self.by_row else f"{type(self).__name__} does not say that it does (by_row)"
+
+    @property
+    def looks_twice(self) -> bool:
+        """Whether `surveyed` reads the whole pool."""
+        return False
+
+    def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> Selector:
+        """This selector with what its scores need of the whole pool X fixed, for this selection.
+
+        `is_open (n,)` says which rows are candidates. By default nothing is needed.
+        """
+        return self
+
+    def tile_seed(self, rng: int, start: int) -> Seed:
+        """The seed for the tile that begins at row `start`: the same for all, by default."""
+        return rng
 
     def select(
         self,
@@ -110,6 +174,12 @@ class Selector(ABC):
         so that a batch spreads out (`apm.selectors.batch`). `exclude` holds indices or a mask.
         """
         matrix, candidates = _checked_pool(belief, X, exclude)
+        if is_streamed(matrix):
+            from apm.selectors.tiled import choose_streamed
+
+            is_open = np.zeros(len(matrix), dtype=bool)
+            is_open[candidates] = True
+            return choose_streamed(self, belief, matrix, is_open, n=n, rng=rng).indices
         return self.choose(belief, matrix, candidates, n=n, rng=rng).indices
 
     def explain(
@@ -126,7 +196,13 @@ class Selector(ABC):
         place = np.flatnonzero(candidates == integer("index", index, least=0))
         if len(place) == 0:
             raise InvalidArgument("index", "must be one of the candidates", index)
-        rating = self._rate(belief, matrix, candidates, rng)
+        if is_streamed(matrix):
+            from apm.selectors.tiled_explanation import explain_streamed
+
+            is_open = np.zeros(len(matrix), dtype=bool)
+            is_open[candidates] = True
+            return explain_streamed(self, belief, matrix, is_open, int(index), rng)
+        rating = self._rated(belief, matrix, candidates, rng)
         order = ranking(rating.values, resolution=rating.resolution)
         laws = rating.laws
         laws = candidate_laws(belief, matrix, candidates) if laws is None else laws
@@ -156,7 +232,7 @@ class Selector(ABC):
         free = len(candidates) - (0 if barred is None else int(np.count_nonzero(barred)))
         if count > free:
             raise InvalidArgument("n", f"must be at most {free}, the rows left", n)
-        rating = self._rate(belief, X, candidates, rng)
+        rating = self._rated(belief, X, candidates, rng)
         if count == 1 or not self.adapts:
             return Choice(candidates[rating.best(count, barred)], candidates, rating)
         first, left = rating, np.arange(len(candidates))
@@ -169,10 +245,20 @@ class Selector(ABC):
                 break
             left = np.delete(left, place)
             belief = condition(belief, X[candidates[picked[-1]]], rng=rng)
-            rating = self._rate(belief, X, candidates[left], rng)
+            rating = self._rated(belief, X, candidates[left], rng)
             later.append(np.full(len(candidates), np.nan))
             later[-1][left] = rating.scores
         return Choice(candidates[picked], candidates, first, tuple(later))
+
+    def _rated(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
+        """The scores of the candidates; of a large pool tile by tile, as of a streamed one."""
+        if X.shape[0] > LEAST_ROWS:
+            from apm.selectors.tiled import tiled_rating
+
+            found = tiled_rating(self, belief, X, candidates, rng)
+            if found is not None:
+                return found
+        return self._rate(belief, X, candidates, rng)
 
     def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         """The scores of the candidates, and their induced laws if they were computed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,46 @@ class Explanation:
         return lines
 
 
+class Place(NamedTuple):
+    """Where a candidate stands among the others."""
+
+    index: int
+    score: float
+    rank: int
+    num_candidates: int
+    runner_up: int | None
+    margin: float | None
+
+
+class Extremes(NamedTuple):
+    """Of all candidates: the largest E|L|^2, the most bits (on the line), and if these are proved.
+
+    `of(seen)` looks at some, `with_others` joins two looks.
+    """
+
+    power: float
+    bits: float | None
+    proved: bool
+
+    @classmethod
+    def of(cls, seen: Seen) -> Extremes | None:
+        """The extremes of these candidates; None where each has a channel of its own."""
+        from channelcode.information import mutual_information
+
+        if seen.channel is None or seen.laws is None:
+            return None
+        largest = float(seen.laws.second_moment.max())
+        if seen.by_target is not None or seen.laws.dim > 1:
+            return cls(largest, None, False)
+        found = mutual_information(seen.channel, seen.laws)
+        return cls(largest, float(np.max(found.bits)), not np.any(found.resolution))
+
+    def with_others(self, other: Extremes) -> Extremes:
+        """The extremes of both."""
+        bits = None if self.bits is None or other.bits is None else max(self.bits, other.bits)
+        return Extremes(max(self.power, other.power), bits, self.proved and other.proved)
+
+
 @dataclass(frozen=True)
 class _Information:
     """The information of one candidate beside what any candidate could have."""
@@ -146,14 +186,28 @@ def explain_choice(
     if len(others):
         runner_up = int(candidates[others[0]])
         margin = float(rating.values[place] - rating.values[others[0]])
-    told = _information(seen, place)
+    return explained(
+        seen,
+        place,
+        Place(
+            int(candidates[place]),
+            float(rating.scores[place]),
+            int(np.flatnonzero(order == place)[0]),
+            len(candidates),
+            runner_up,
+            margin,
+        ),
+    )
+
+
+def explained(seen: Seen, place: int, stands: Place, pool: Extremes | None = None) -> Explanation:
+    """The explanation of the candidate at `place` of what was seen.
+
+    `pool` are the extremes of all candidates, where `seen` holds only some of them.
+    """
+    told = _information(seen, place, pool)
     return Explanation(
-        index=int(candidates[place]),
-        score=float(rating.scores[place]),
-        rank=int(np.flatnonzero(order == place)[0]),
-        num_candidates=len(candidates),
-        runner_up=runner_up,
-        margin=margin,
+        **stands._asdict(),
         terms={name: float(values[place]) for name, values in seen.terms.items()},
         message=seen.message,
         channel=seen.through,
@@ -169,18 +223,20 @@ def explain_choice(
     )
 
 
-def _information(seen: Seen, place: int) -> _Information:
+def _information(seen: Seen, place: int, pool: Extremes | None = None) -> _Information:
     channel, laws = seen.channel, seen.laws
     if channel is None or laws is None:
         return _Information()
     bits, error, lost, proved = _gain(seen, channel, laws, place)
+    if pool is not None and pool.bits is not None:
+        lost, proved = pool.bits - bits, pool.proved
     if not channel.same_units:
         note = "the coordinates of the channel's input have different units: no power bounds them"
         return _Information(bits, error, lost, note=note)
     capacity = None
     if seen.power is not None:
         capacity = float(_capacity(channel, seen.power, seen.solver).bits)
-    largest = float(laws.second_moment.max())
+    largest = float(laws.second_moment.max()) if pool is None else pool.power
     ceiling = _capacity(channel, largest, seen.solver)
     if not ceiling.status.ok:
         note = f"the capacity at power {largest:.6g}: {ceiling.status.value}"

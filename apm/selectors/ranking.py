@@ -65,6 +65,10 @@ def remaining(rows: int, exclude: ArrayLike) -> Indices:
 
 
 def _tie(scores: Array, top: float, resolution: float) -> float:
-    lowest = float(scores.min())
+    return tie(top, float(scores.min()), resolution)
+
+
+def tie(top: float, lowest: float, resolution: float) -> float:
+    """How near two scores are to be called equal, where these are the best and the worst."""
     spread = max(abs(lowest), abs(top)) if isfinite(lowest) else abs(top)
     return resolution + TIE_RTOL * abs(top) + TIE_SPREAD * spread

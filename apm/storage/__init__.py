@@ -5,7 +5,7 @@ is an append-only journal, `fingerprint` tells one pool from another.
 """
 
 from apm.storage.arrays import read_arrays, write_arrays
-from apm.storage.fingerprint import fingerprint
+from apm.storage.fingerprint import fingerprint, streamed_fingerprint
 from apm.storage.lines import JournalFile, JournalRepaired
 from apm.storage.whole import replacing, write_whole
 
@@ -15,6 +15,7 @@ __all__ = [
     "fingerprint",
     "read_arrays",
     "replacing",
+    "streamed_fingerprint",
     "write_arrays",
     "write_whole",
 ]

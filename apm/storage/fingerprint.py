@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,21 @@ def fingerprint(array: Any) -> str:
         _add(hasher, np.asarray(array.data))
     else:
         _add(hasher, np.asarray(array))
+    return hasher.hexdigest()
+
+
+def streamed_fingerprint(dtype: Any, shape: tuple[int, int], pieces: Iterable[Any]) -> str:
+    """The `fingerprint` of the matrix whose rows come in these pieces.
+
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> streamed_fingerprint(X.dtype, X.shape, [X[:1], X[1:]]) == fingerprint(X)
+    True
+    """
+    hasher = hashlib.sha256()
+    plain = np.dtype(dtype).newbyteorder("<")
+    hasher.update(repr((plain.str, shape)).encode())
+    for piece in pieces:
+        hasher.update(np.ascontiguousarray(piece.astype(plain, copy=False)).data)
     return hasher.hexdigest()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from apm.power import PowerPolicy, SpectralPower
+from apm.power import FixedPower, PowerPolicy, SpectralPower
 from apm.selectors.base import PoolSelector, Rating
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Seen
@@ -57,6 +57,33 @@ class Matching(PoolSelector):
         if self.radius is not None or not belief.posterior.linear:
             return self
         return replace(self, radius=belief.radius(X))
+
+    def needs_all_rows(self, belief: Belief) -> str | None:
+        if not self.power.can_join:
+            name = type(self.power).__name__
+            return f"the budget {name} does not say how amounts of parts are joined (joined)"
+        return super().needs_all_rows(belief)
+
+    @property
+    def looks_twice(self) -> bool:
+        return self.power.over_pool
+
+    def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> Self:
+        """This selector with B and the budget of all candidates fixed."""
+        from apm.selectors.tiled import open_tiles
+
+        ready: Any = Matching.prepared(self, belief, X)
+        if not self.power.over_pool:
+            return ready
+        amounts = []
+        for _, tile, places in open_tiles(X, is_open):
+            laws = candidate_laws(belief, tile, places)
+            amounts.append(ready.tile_budget(belief, tile, places, laws))
+        return replace(ready, power=FixedPower(self.power.joined(amounts)))
+
+    def tile_budget(self, belief: Belief, X: Any, candidates: Indices, laws: Pool) -> float:
+        """The budget that some candidates of a tile X would have by themselves."""
+        return self.budget(belief, X, laws=laws)
 
     def budget(self, belief: Belief, X: ArrayLike, *, laws: Pool | None = None) -> float:
         """The power P of the target for candidates X (or their laws)."""
@@ -132,6 +159,7 @@ class APM(Matching):
     channel: Any = field(default=None, kw_only=True)
     message: Message = field(default_factory=Parameters, kw_only=True)
     charged: bool = field(default=True, kw_only=True)
+    by_row = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,6 +175,16 @@ class APM(Matching):
             warnings.warn(ALL_CLASSES.format(classes), stacklevel=3)
         ready = super().prepared(belief, X)
         return replace(ready, message=ready.message.prepared(belief, X))
+
+    def needs_all_rows(self, belief: Belief) -> str | None:
+        return super().needs_all_rows(belief) or self.message.needs_all_rows(self.channel, belief)
+
+    def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> Self:
+        ready = replace(self, message=self.message.prepared(belief, X))
+        return super(APM, ready).surveyed(belief, X, is_open, rng)
+
+    def tile_budget(self, belief: Belief, X: Any, candidates: Indices, laws: Pool) -> float:
+        return self.message.budget(self, belief, X, candidates, self.view(belief, laws))
 
     def view(self, belief: Belief, laws: Pool) -> View:
         """The channel that this selector looks through, and the laws of its input."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from apm.belief import Belief
 from apm.pools.inputs import as_matrix, read_only_view
 from apm.selectors.matching.target import Match, match
-from apm.selectors.matching.views import View, as_choice
+from apm.selectors.matching.views import View, as_choice, known_slope, known_view
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument
 
@@ -35,6 +35,14 @@ class Message(ABC):
         laws.
         """
 
+    def budget(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> float:
+        """The budget of these candidates, in the units of what `match` compares."""
+        return view.budget(selector.power, belief, X, radius=selector.radius)
+
+    def needs_all_rows(self, channel: Any, belief: Belief) -> str | None:
+        """Why scores with this message need all rows at once; None if they do not."""
+        return f"the message {type(self).__name__} is not known to go by rows"
+
     @abstractmethod
     def describe(self, rows: int) -> str:
         """The message in words, for a pool of so many rows."""
@@ -49,9 +57,12 @@ class Parameters(Message):
     """All parameters, as in the paper: `-W2^2` of the induced law to the optimal input."""
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
-        power = view.budget(selector.power, belief, X, radius=selector.radius)
+        power = self.budget(selector, belief, X, candidates, view)
         found = match(view.channel, view.laws, power, solver=selector.solver)
         return found if selector.charged else found.uncharged(view.laws.total_variance)
+
+    def needs_all_rows(self, channel: Any, belief: Belief) -> str | None:
+        return known_view(channel)
 
     def describe(self, rows: int) -> str:
         return "the parameters"
@@ -118,6 +129,13 @@ class Predictions(Message):
         power = effective.budget(selector.power, X, radius=selector.radius)
         found = effective.match(power, solver=selector.solver)
         return found if selector.charged else found.uncharged(effective.laws.total_variance)
+
+    def budget(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> float:
+        effective = self.effective(selector.channel, belief, X, candidates, view)
+        return effective.budget(selector.power, X, radius=selector.radius)
+
+    def needs_all_rows(self, channel: Any, belief: Belief) -> str | None:
+        return known_view(channel) or known_slope(channel, belief, exact=self.exact)
 
     def describe(self, rows: int) -> str:
         count = min(self.num_targets, rows) if self.targets is None else len(self.targets)

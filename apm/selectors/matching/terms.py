@@ -11,7 +11,7 @@ from apm.belief import Belief
 from apm.selectors.matching.apm import Matching
 from apm.selectors.matching.effective_channel import remaining_slope
 from apm.selectors.matching.target import Match, has_known_target, match, target_input
-from apm.selectors.matching.views import as_choice
+from apm.selectors.matching.views import as_choice, known_slope, known_view
 from apm.selectors.ranking import Indices
 from channelcode.measures import Pool
 
@@ -33,10 +33,21 @@ class APMExploit(Matching):
 
     channel: Any = field(default=None, kw_only=True)
     averaged: bool = field(default=False, kw_only=True)
+    by_row = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         as_choice(self.channel)
+
+    def needs_all_rows(self, belief: Belief) -> str | None:
+        reason = super().needs_all_rows(belief) or known_view(self.channel)
+        if reason is None and self.averaged:
+            reason = known_slope(self.channel, belief)
+        return reason
+
+    def tile_budget(self, belief: Belief, X: Any, candidates: Indices, laws: Pool) -> float:
+        view = as_choice(self.channel).view(belief, laws)
+        return view.budget(self.power, belief, X, radius=self.radius)
 
     def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
         view = as_choice(self.channel).view(belief, laws)
@@ -62,6 +73,8 @@ class APMExplore(Matching):
     For logistic regression `-(sigma - sqrt(2P/pi))^2`, less the constant of `APM`, so that the
     scores of `APMExploit` and `APMExplore` add up to those of `APM`.
     """
+
+    by_row = True
 
     def match(self, belief: Belief, X: Any, candidates: Indices | None, laws: Pool) -> Match:
         power = self.budget(belief, X, laws=laws)

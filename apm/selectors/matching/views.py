@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from apm.belief import Belief
 from apm.power import Candidates, PowerPolicy
 from channelcode._validation import Array
-from channelcode.channels import Channel, Logistic, Softmax
+from channelcode.channels import AdditiveGaussian, Channel, Logistic, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, GaussianPool, Pool, ScalarPool, ScaledPool
 
@@ -128,6 +128,28 @@ def as_choice(channel: Any) -> ChannelChoice:
         return Through(channel)
     rule = "must be AllClasses(), ContestedPair(), a channel or None"
     raise InvalidArgument("channel", rule, channel)
+
+
+def known_view(channel: Any) -> str | None:
+    """Why a choice of channel may need all rows at once: it is none of the library's."""
+    choice = as_choice(channel)
+    if type(choice) in (AllClasses, ContestedPair, Through):
+        return None
+    return f"the choice of channel {type(choice).__name__} is not known to go by rows"
+
+
+def known_slope(channel: Any, belief: Belief, *, exact: bool = False) -> str | None:
+    """Why the noise of a message needs all rows: its slopes are tabled up to the largest."""
+    from apm.selectors.matching.input_noise import bend
+
+    choice, own = as_choice(channel), belief.channel
+    if isinstance(choice, Through):
+        own = choice.channel
+    elif own.dim > 1:
+        own = Logistic()
+    if bend(own) is not None and (not exact or type(own) is AdditiveGaussian):
+        return None
+    return f"slopes of {type(own).__name__} behind noise are tabled up to the largest of the pool"
 
 
 def contested(mean: Array) -> NDArray[np.intp]:

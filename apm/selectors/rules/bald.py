@@ -38,6 +38,7 @@ class BALD(PoolSelector):
     """
 
     samples: int = 100
+    by_row = True
 
     def __post_init__(self) -> None:
         integer("samples", self.samples, least=2)

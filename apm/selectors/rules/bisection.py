@@ -39,6 +39,12 @@ class Bisection(PoolSelector):
     randomised: bool = False
 
     adapts = False
+    by_row = True
+
+    def needs_all_rows(self, belief: Belief) -> str | None:
+        if self.randomised:
+            return "Bisection(randomised=True) draws one of the two rows around the median"
+        return super().needs_all_rows(belief)
 
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
         if laws.dim > 1:

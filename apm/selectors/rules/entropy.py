@@ -23,5 +23,7 @@ class Entropy(LabelSelector):
     array([1.])
     """
 
+    by_row = True
+
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         return np.asarray(entr(self.probabilities(belief, X, rng=rng)).sum(axis=1)) / LOG_TWO

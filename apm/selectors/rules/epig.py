@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,12 +42,21 @@ class EPIG(Selector):
     samples: int = 100
     num_targets: int = field(default=100, kw_only=True)
     targets: Any = field(default=None, kw_only=True, compare=False)
+    by_row = True
 
     def __post_init__(self) -> None:
         integer("samples", self.samples, least=2)
         integer("num_targets", self.num_targets, least=1)
         if self.targets is not None:
             object.__setattr__(self, "targets", as_matrix(self.targets, "targets"))
+
+    def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> EPIG:
+        """This rule with the targets of this selection drawn from the whole pool."""
+        if self.targets is not None:
+            return self
+        count = min(self.num_targets, len(X))
+        rows = as_generator(rng).choice(len(X), size=count, replace=False)
+        return replace(self, targets=X[rows])
 
     def _resolution(self, belief: Belief, rows: int) -> float:
         if type(belief.channel) is Logistic or not belief.posterior.has_classes:

@@ -43,6 +43,7 @@ class InformationGain(PoolSelector):
     samples: int | None = None
     about: Any = field(default=None, kw_only=True)
     resolution = 1e-10  # bits: the accuracy of the integral
+    by_row = True
 
     def __post_init__(self) -> None:
         if self.samples is not None:

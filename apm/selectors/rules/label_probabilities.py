@@ -33,6 +33,7 @@ class LabelSelector(Selector):
 
     bayesian: bool = False
     samples: int | None = field(default=None, kw_only=True)
+    by_row = True
     resolution = 1e-10  # predictive probabilities are integrals good to about 1e-11
 
     def __post_init__(self) -> None:

@@ -20,5 +20,7 @@ class LeastConfidence(LabelSelector):
     array([0.5])
     """
 
+    by_row = True
+
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         return 1.0 - self.probabilities(belief, X, rng=rng).max(axis=1)

@@ -24,6 +24,8 @@ class Margin(LabelSelector):
     1
     """
 
+    by_row = True
+
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         prob = self.probabilities(belief, X, rng=rng)
         two = np.partition(prob, prob.shape[1] - 2, axis=1)[:, -2:]

@@ -20,5 +20,7 @@ class MaxVariance(PoolSelector):
     array([25.,  1.])
     """
 
+    by_row = True
+
     def pool_scores(self, belief: Belief, X: Any, laws: Pool, *, rng: Seed = None) -> Array:
         return laws.total_variance

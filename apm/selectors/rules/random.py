@@ -21,6 +21,12 @@ class Random(Selector):
     """
 
     adapts = False
+    by_row = True
+
+    def tile_seed(self, rng: int, start: int) -> Seed:
+        generator = as_generator(rng)
+        generator.bit_generator.advance(start)  # type: ignore[attr-defined]  # one step each
+        return generator
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         return as_generator(rng).random(len(belief.matrix(X)))

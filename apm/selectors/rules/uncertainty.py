@@ -28,6 +28,7 @@ class Uncertainty(Selector):
     """
 
     adapts = False
+    by_row = True
 
     def scores(self, belief: Belief, X: ArrayLike, *, rng: Seed = None) -> Array:
         belief.require_classes()

@@ -1,0 +1,221 @@
+"""Rows in files: `.npy` and memory maps, Parquet, Zarr.
+
+Raw files are read, not mapped: pages of a map would count as memory of ours.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from apm.pools.blocks import Blocks, Sliced
+from channelcode.errors import InvalidArgument, MissingExtra
+
+BLOCK_BYTES = 1 << 21
+
+
+@contextmanager
+def _there(path: Path) -> Iterator[None]:
+    """Make a file that is gone, or is no file, an error of the pool."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InvalidArgument(
+            "pool", f"must be a file that can be read ({reason})", str(path)
+        ) from error
+
+
+class File(Blocks):
+    """A source whose rows are in one file or folder, watched by size, number and time of change."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path).absolute()
+
+    @property
+    def path(self) -> str:
+        return str(self._path)
+
+    def state(self) -> tuple[int, ...]:
+        with _there(self._path):
+            now = os.stat(self._path)
+        return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns
+
+
+class RawFile(File):
+    """Rows of plain numbers, one after the other, from some byte of a file on.
+
+    `RawFile.npy(path)` reads where they are from the file itself.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "pool.npy")
+    ...     np.save(path, np.arange(6.0).reshape(3, 2))
+    ...     RawFile.npy(path).read(1, 3).tolist()
+    [[2.0, 3.0], [4.0, 5.0]]
+    """
+
+    seekable = True
+
+    def __init__(
+        self, path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any, *, offset: int = 0
+    ) -> None:
+        super().__init__(path)
+        self._shape, self._dtype, self._offset = shape, np.dtype(dtype), offset
+
+    @classmethod
+    def npy(cls, path: str | os.PathLike[str]) -> Blocks:
+        """The rows of a `.npy` file; one in Fortran's order is mapped and copied piece by piece."""
+        place = Path(path).absolute()
+        with _there(place), open(place, "rb") as file:
+            try:
+                version = np.lib.format.read_magic(file)
+                read = (
+                    np.lib.format.read_array_header_1_0
+                    if version == (1, 0)
+                    else np.lib.format.read_array_header_2_0
+                )
+                shape, fortran, dtype = read(file)
+            except ValueError as error:
+                raise InvalidArgument(
+                    "pool", f"must be a .npy file ({error})", str(place)
+                ) from None
+            offset = file.tell()
+        if len(shape) != 2:
+            raise InvalidArgument("pool", "must have two axes", f"shape {shape} in {place}")
+        if dtype.kind not in "buif":
+            raise InvalidArgument("pool", "must hold real numbers", f"dtype {dtype} in {place}")
+        if fortran and 1 not in shape:
+            return Sliced(np.load(place, mmap_mode="r", allow_pickle=False), path=str(place))
+        return cls(place, shape, dtype, offset=offset)
+
+    @classmethod
+    def mapped(cls, rows: np.memmap[Any, Any]) -> Blocks:
+        """The rows of a memory map, read from its file; a private or strided one is copied."""
+        held: Any = rows._mmap  # type: ignore[attr-defined]
+        if (
+            rows.ndim != 2
+            or not rows.flags.c_contiguous
+            or rows.mode == "c"  # what was written to it is not in the file
+            or rows.filename is None
+            or not os.path.isfile(rows.filename)
+        ):
+            return Sliced(rows)
+        begin = rows.offset - rows.offset % mmap.ALLOCATIONGRANULARITY
+        base = np.frombuffer(held, dtype=np.uint8).__array_interface__["data"][0]
+        offset = begin + rows.__array_interface__["data"][0] - base
+        shape = (int(rows.shape[0]), int(rows.shape[1]))
+        return cls(rows.filename, shape, rows.dtype, offset=offset)
+
+    def blocks(self) -> Iterator[Any]:
+        width = max(1, self._shape[1] * self._dtype.itemsize)
+        # a power of two: tiles are whole blocks, or blocks whole tiles
+        rows = 1 << max(0, (BLOCK_BYTES // width).bit_length() - 1)
+        with _there(self._path), open(self._path, "rb", buffering=0) as file:
+            for start in range(0, self._shape[0], rows):
+                yield self._from(file, start, min(start + rows, self._shape[0]))
+
+    def read(self, start: int, stop: int) -> Any:
+        with _there(self._path), open(self._path, "rb", buffering=0) as file:
+            return self._from(file, start, min(stop, self._shape[0]))
+
+    def _from(self, file: Any, start: int, stop: int) -> Any:
+        columns = self._shape[1]
+        block = np.empty((max(stop - start, 0), columns), self._dtype)
+        rest: Any = memoryview(block.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        file.seek(self._offset + start * columns * self._dtype.itemsize)
+        while len(rest):
+            got = file.readinto(rest)
+            if not got:
+                row = stop - 1 - (len(rest) - 1) // max(1, columns * self._dtype.itemsize)
+                rule = f"must have its {self._shape[0]} rows: the file ends in row {row}"
+                raise InvalidArgument("pool", rule, self.path)
+            rest = rest[got:]
+        return block
+
+
+class ParquetFile(File):
+    """The rows of a Parquet file, all columns numbers; read by groups of rows.
+
+    Needs pyarrow (extra `parquet`).
+    """
+
+    seekable = True
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(path)
+        with self._opened() as file:
+            about = file.metadata
+            sizes = [about.row_group(place).num_rows for place in range(about.num_row_groups)]
+            self.columns = [str(name) for name in file.schema_arrow.names]
+        self._ends = np.cumsum(sizes, dtype=np.int64)
+
+    def blocks(self) -> Iterator[Any]:
+        with self._opened() as file:
+            for group in range(file.metadata.num_row_groups):
+                yield _numbers(file.read_row_group(group), group)
+
+    def read(self, start: int, stop: int) -> Any:
+        first = int(np.searchsorted(self._ends, start, side="right"))
+        parts, group = [], first
+        begin = int(self._ends[group - 1]) if group else 0
+        with self._opened() as file:
+            if file.metadata.num_row_groups != len(self._ends):
+                raise InvalidArgument("pool", "must not change while it is used", self.path)
+            while group < len(self._ends) and (group == first or self._ends[group - 1] < stop):
+                parts.append(_numbers(file.read_row_group(group), group))
+                group += 1
+        return np.concatenate(parts)[start - begin : stop - begin]
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise MissingExtra("pyarrow", "parquet") from None
+        try:
+            with _there(self._path), pyarrow.parquet.ParquetFile(self.path) as file:
+                yield file
+        except pyarrow.ArrowException as error:
+            rule = f"must be a Parquet file ({error})"
+            raise InvalidArgument("pool", rule, self.path) from error
+
+
+def _numbers(table: Any, group: int) -> Any:
+    """The columns of an Arrow table, side by side; a missing value is NaN."""
+    columns = []
+    for name, column in zip(table.column_names, table.columns):
+        found = column.to_numpy(zero_copy_only=False)
+        if found.dtype.kind not in "buif":
+            rule = f"must hold real numbers in column {name!r}"
+            raise InvalidArgument("pool", rule, f"{column.type} in group {group}")
+        columns.append(found)
+    if not columns:
+        raise InvalidArgument("pool", "must have at least one column", "none")
+    kinds = {column.dtype for column in columns}
+    own = kinds.pop() if len(kinds) == 1 else np.dtype(np.float64)
+    kept = own if own == np.float32 else np.dtype(np.float64)
+    return np.stack(columns, axis=1, dtype=kept, casting="unsafe")
+
+
+def zarr_rows(path: str | os.PathLike[str]) -> Blocks:
+    """The rows of a Zarr array in a folder; needs zarr."""
+    try:
+        import zarr  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise MissingExtra("zarr", "zarr") from None
+    place = Path(path).absolute()
+    with _there(place):
+        return from_zarr(zarr.open_array(str(place), mode="r"), str(place))
+
+
+def from_zarr(rows: Any, path: str | None = None) -> Blocks:
+    """The rows of a Zarr array, by its own chunks."""
+    return Sliced(rows, height=int(rows.chunks[0]), path=path)

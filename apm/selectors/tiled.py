@@ -1,0 +1,373 @@
+"""Scores tile by tile: the same for a matrix in memory and for rows that are streamed.
+
+The rows of a tile are scored together, by the same code, whatever holds the pool; so the scores of
+a streamed pool are those of memory to the last bit. Of a streamed pool only what decides is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from apm.belief import Belief
+from apm.pools.inputs import is_streamed
+from apm.pools.streamed import tile_rows
+from apm.selectors.batch import condition
+from apm.selectors.ranking import Indices, tie
+from channelcode._validation import Array, Seed, as_generator, integer
+from channelcode.errors import InvalidArgument
+from channelcode.measures import Pool, ScalarPool, ScaledPool
+
+if TYPE_CHECKING:
+    from apm.selectors.base import Rating, Selector
+
+SPARE = 64  # distinct scores that are kept beyond those of a batch, for chains of ties
+MOST_RECORDS = 1 << 16  # rows that lead all rows before them: more only if scores rise all along
+
+
+def is_tiled(X: Any) -> bool:
+    """Whether a pool has more than one tile."""
+    if is_streamed(X):
+        return X.num_tiles > 1
+    return isinstance(X, np.ndarray) and len(X) > tile_rows(X.shape[1], X.itemsize)
+
+
+def frozen(rng: Seed) -> int:
+    """A seed that gives every tile the same draws."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(as_generator(rng).integers(2**63))
+    return integer("rng", rng, least=0)
+
+
+def open_tiles(X: Any, is_open: Any, which: Any = None) -> Iterator[tuple[int, Any, Indices]]:
+    """First row, rows and places of the candidates of each tile that has some.
+
+    `is_open` is a mask `(n,)` over the rows of X; `which` are numbers of tiles (None: all).
+    """
+    for start, tile in _tiles(X, which):
+        places = np.flatnonzero(is_open[start : start + len(tile)])
+        if len(places):
+            yield start, tile, places
+
+
+def _tiles(X: Any, which: Any) -> Iterator[tuple[int, Any]]:
+    if is_streamed(X):
+        yield from X.tiles(which)
+        return
+    height = tile_rows(X.shape[1], X.itemsize)
+    for number in range(-(-len(X) // height)) if which is None else which:
+        yield number * height, X[number * height : (number + 1) * height]
+
+
+def require_by_row(selector: Selector, belief: Belief) -> None:
+    """Refuse a rule that must see all rows at once, before any of them is read."""
+    reason = selector.needs_all_rows(belief)
+    if reason is not None:
+        rule = f"must score each row by itself where the pool is streamed, but {reason}"
+        raise InvalidArgument("selector", rule, selector)
+
+
+def tiled_rating(
+    selector: Selector, belief: Belief, X: Any, candidates: Indices, rng: Seed
+) -> Rating | None:
+    """The rating of a large pool in memory, tile by tile; None where it is one piece."""
+    if not is_tiled(X) or belief.forms(X) is not None or selector.needs_all_rows(belief):
+        return None
+    if X.dtype == np.float64 and selector.looks_twice:
+        return None  # one look at double precision is as good, and half the work
+    is_open = np.zeros(len(X), dtype=bool)
+    is_open[candidates] = True
+    seed = frozen(rng)
+    ready = selector.surveyed(belief, X, is_open, seed)
+    return _joined(
+        [
+            ready._rate(belief, tile, places, ready.tile_seed(seed, start))
+            for start, tile, places in open_tiles(X, is_open)
+        ]
+    )
+
+
+def _joined(ratings: list[Rating]) -> Rating:
+    """One rating of the candidates of several tiles."""
+    first = ratings[0]
+    values = [  # the constant is that of one target; if a rule has several, they are told apart
+        each.values + (each.constant - first.constant)
+        if each.constant != first.constant
+        else each.values
+        for each in ratings
+    ]
+    resolution = max(each.resolution for each in ratings)
+    laws = _joined_laws([each.laws for each in ratings])
+    return type(first)(np.concatenate(values), laws, first.constant, resolution)
+
+
+def _joined_laws(laws: list[Pool | None]) -> Pool | None:
+    known: list[Any] = [each for each in laws if each is not None]
+    if len(known) < len(laws):
+        return None
+    kind = type(known[0])
+    mean = np.concatenate([each.mean for each in known]) if kind in (ScalarPool, ScaledPool) else 0
+    if kind is ScalarPool:
+        return ScalarPool(mean, np.concatenate([each.variance for each in known]))
+    if kind is ScaledPool:
+        scale = np.concatenate([each.scale for each in known])
+        return ScaledPool(mean, scale, known[0].shape)
+    return None
+
+
+@dataclass
+class Leaders:
+    """What one pass over the scores keeps.
+
+    `rows`, `values`, `laws`: the rows that lead all rows before them. The first row within any
+    tolerance of the best is one of these. `dropped` is the best of those that were forgotten.
+    """
+
+    count: int = 0
+    total: float = 0.0
+    lowest: float = np.inf
+    constant: float = 0.0
+    resolution: float = 0.0
+    top: float = -np.inf
+    largest_power: float | None = 0.0
+    dropped: float = -np.inf
+    rows: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    laws: list[Any] = field(default_factory=list)
+    two: list[tuple[float, int]] = field(default_factory=list)
+
+    def add(self, start: int, places: Indices, rating: Rating) -> None:
+        """Take in the scores of the candidates at `places` of the tile that begins at `start`."""
+        values = rating.values
+        if self.count == 0:
+            self.constant = rating.constant
+        elif rating.constant != self.constant:
+            values = values + (rating.constant - self.constant)
+        scores = values + self.constant if self.constant else values
+        self.resolution = max(self.resolution, rating.resolution)
+        self.lowest = min(self.lowest, float(values.min()))
+        self.total += float(np.add.reduce(scores))
+        self._second(start, places, scores)
+        self._power(rating.laws)
+        peak = float(values.max())
+        if peak > self.top or self.count == 0:
+            self._lead(start, places, values, rating.laws)
+        self.top = max(self.top, peak)
+        self.count += len(places)
+
+    def _lead(self, start: int, places: Indices, values: Array, laws: Pool | None) -> None:
+        before = np.maximum.accumulate(np.concatenate(([self.top], values[:-1])))
+        found = np.flatnonzero(values > before)
+        if self.count == 0 and (len(found) == 0 or found[0] != 0):
+            found = np.concatenate(([0], found))
+        self.rows.extend((start + places[found]).tolist())
+        self.values.extend(values[found].tolist())
+        held = (None,) * len(found)
+        if isinstance(laws, ScalarPool):
+            held = tuple(zip(laws.mean[found].tolist(), laws.variance[found].tolist()))
+        self.laws.extend(held)
+        if len(self.rows) > MOST_RECORDS:
+            half = len(self.rows) // 2
+            self.dropped = self.values[half - 1]
+            del self.rows[:half], self.values[:half], self.laws[:half]
+
+    def _second(self, start: int, places: Indices, scores: Array) -> None:
+        """The two best scores, of equal ones the first rows."""
+        if len(self.two) == 2 and not scores.max() > self.two[1][0]:
+            return
+        place = int(scores.argmax())
+        found = [(float(scores[place]), int(start + places[place]))]
+        if len(scores) > 1:
+            rest = scores.copy()
+            rest[place] = -np.inf
+            other = int(rest.argmax())
+            found.append((float(rest[other]), int(start + places[other])))
+        self.two = sorted(self.two + found, key=lambda pair: (-pair[0], pair[1]))[:2]
+
+    def _power(self, laws: Pool | None) -> None:
+        if laws is None or self.largest_power is None:
+            self.largest_power = None
+        else:
+            self.largest_power = max(self.largest_power, float(laws.second_moment.max()))
+
+    @property
+    def tolerance(self) -> float:
+        """How near two scores are to be called equal, as `ranking` has it."""
+        return tie(self.top, self.lowest, self.resolution)
+
+    def best(self) -> int | None:
+        """The place of the best row among `rows`; None if it was forgotten."""
+        if not np.isfinite(self.top):
+            return len(self.rows) - 1
+        enough = self.top - self.tolerance
+        if self.dropped >= enough:
+            return None
+        return next(place for place, value in enumerate(self.values) if value >= enough)
+
+
+@dataclass
+class Best:
+    """The best rows in the order of `ranking`, from scores that come tile by tile."""
+
+    wanted: int
+    distinct: int
+    values: Any = field(default_factory=lambda: np.empty(0))
+    rows: Any = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    cut: bool = False
+
+    def add(self, start: int, places: Indices, values: Array) -> None:
+        """Keep the best distinct scores, and of each the first rows."""
+        if self.cut:
+            kept = values >= self.values[-1]
+            values, places = values[kept], places[kept]
+        values = np.concatenate((self.values, values))
+        rows = np.concatenate((self.rows, start + places))
+        order = np.lexsort((rows, -values))
+        values, rows = values[order], rows[order]
+        fresh = np.concatenate(([True], values[1:] != values[:-1])) if len(values) else values > 0
+        number = np.cumsum(fresh) - 1
+        first = np.flatnonzero(fresh)
+        behind = np.arange(len(values)) - first[number] if len(values) else number
+        kept = (number < self.distinct) & (behind < self.wanted)
+        self.cut = self.cut or bool((number >= self.distinct).any())
+        self.values, self.rows = values[kept], rows[kept]
+
+    def ranked(self, tolerance: float) -> Indices | None:
+        """The best rows; None if a chain of ties leads beyond what was kept."""
+        steps = np.diff(self.values) < -tolerance
+        group = np.concatenate(([0], np.cumsum(steps)))
+        if self.cut and not (group < group[-1]).sum() >= self.wanted:
+            return None
+        return self.rows[np.lexsort((self.rows, group))][: self.wanted]
+
+
+@dataclass(frozen=True)
+class StreamedChoice:
+    """One selection from a streamed pool, with what is known of its scores.
+
+    `indices` are the rows chosen, best first; the scores of the others are not kept.
+    """
+
+    indices: Indices
+    leaders: Leaders = field(repr=False)
+    chosen: dict[int, tuple[float, Any]] = field(repr=False)
+
+    @property
+    def num_candidates(self) -> int:
+        """How many rows could be asked."""
+        return self.leaders.count
+
+    @property
+    def has_laws(self) -> bool:
+        """Whether the selector computed the laws of the candidates."""
+        return self.leaders.largest_power is not None
+
+    @property
+    def largest_power(self) -> float | None:
+        """The largest E|L|^2 of the candidates, if their laws were computed."""
+        return self.leaders.largest_power
+
+    def law(self, row: int) -> Any:
+        """Mean and variance of a chosen row's input, where they were computed on the line."""
+        return self.chosen[row][1]
+
+    def numbers(self, row: int) -> tuple[float, int | None, float | None, float, float, int]:
+        """The fields of a `ScoreSummary` of a chosen row."""
+        held, score = self.leaders, self.chosen[row][0]
+        others = [(value, other) for value, other in held.two if other != row]
+        runner_up = margin = None
+        if others:
+            runner_up, margin = others[0][1], score - others[0][0]
+        lowest = held.lowest + held.constant
+        return score, runner_up, margin, held.total / held.count, lowest, held.count
+
+
+def choose_streamed(
+    selector: Selector, belief: Belief, X: Any, is_open: Any, *, n: int = 1, rng: Seed = None
+) -> Any:
+    """The n rows of streamed X to label next, of those that `is_open (n,)` allows."""
+    if X.num_tiles == 1:
+        return selector.choose(belief, X[:], np.flatnonzero(is_open), n=n, rng=rng)
+    require_by_row(selector, belief)
+    count, free = integer("n", n, least=1), int(np.count_nonzero(is_open))
+    if count > free:
+        raise InvalidArgument("n", f"must be at most {free}, the rows left", n)
+    seed = frozen(rng)
+    if count > 1 and not selector.adapts:
+        return _best_rows(selector, belief, X, is_open, count, seed)
+    first: Leaders | None = None
+    picked: list[int] = []
+    chosen: dict[int, tuple[float, Any]] = {}
+    ready = selector
+    now, left = belief, is_open
+    while True:
+        rule = selector.surveyed(now, X, left, seed)
+        held = Leaders()
+        for start, tile, places in open_tiles(X, left):
+            held.add(start, places, rule._rate(now, tile, places, rule.tile_seed(seed, start)))
+        place = held.best()
+        row = _first_within(rule, now, X, left, seed, held) if place is None else held.rows[place]
+        if first is None:
+            first, ready = held, rule
+            if place is not None:
+                chosen[row] = held.values[place] + held.constant, held.laws[place]
+        picked.append(row)
+        if len(picked) == count:
+            break
+        left = left.copy()
+        left[row] = False
+        now = condition(now, X[row], rng=rng)
+    for row in picked:
+        if row not in chosen:
+            chosen[row] = _score_of(ready, belief, X, is_open, seed, row)
+    return StreamedChoice(np.array(picked, dtype=np.intp), first, chosen)
+
+
+def _score_of(
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, row: int
+) -> tuple[float, Any]:
+    """Score and law of one row, in its tile."""
+    for start, tile, places in open_tiles(X, is_open, [row // X.tile_rows]):
+        rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+        place = int(np.searchsorted(places, row - start))
+        laws, law = rating.laws, None
+        if isinstance(laws, ScalarPool):
+            law = float(laws.mean[place]), float(laws.variance[place])
+        return float(rating.scores[place]), law
+    raise InvalidArgument("index", "must be a row that may be asked", row)
+
+
+def _first_within(
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, held: Leaders
+) -> int:
+    """The first row within the tolerance of the best, at a second look."""
+    enough = held.top - held.tolerance
+    for start, tile, places in open_tiles(X, is_open):
+        values = rule._rate(belief, tile, places, rule.tile_seed(seed, start)).values
+        found = np.flatnonzero(values >= enough)
+        if len(found):
+            return int(start + places[found[0]])
+    raise InvalidArgument("pool", "must not change while it is used", "other scores")
+
+
+def _best_rows(
+    selector: Selector, belief: Belief, X: Any, is_open: Any, count: int, seed: int
+) -> StreamedChoice:
+    """The rows of the best scores, for a rule whose batch they are."""
+    rule = selector.surveyed(belief, X, is_open, seed)
+    spare = SPARE
+    while True:
+        held, best = Leaders(), Best(count, count + spare)
+        for start, tile, places in open_tiles(X, is_open):
+            rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+            held.add(start, places, rating)
+            best.add(start, places, rating.values)
+        rows = best.ranked(held.tolerance)
+        if rows is not None:
+            break
+        spare *= 16
+    chosen = {int(row): _score_of(rule, belief, X, is_open, seed, int(row)) for row in rows}
+    return StreamedChoice(rows.astype(np.intp), held, chosen)

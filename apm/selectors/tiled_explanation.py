@@ -1,0 +1,150 @@
+"""Why a row of a streamed pool was chosen: the numbers of `explain`, from passes over the tiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from apm.belief import Belief
+from apm.selectors.candidates import candidate_laws
+from apm.selectors.explanation import Explanation, Extremes, Place, Seen, explained
+from apm.selectors.tiled import Leaders, frozen, open_tiles, require_by_row
+from channelcode._validation import Seed
+from channelcode.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from apm.selectors.base import Rating, Selector
+
+
+def explain_streamed(
+    selector: Selector, belief: Belief, X: Any, is_open: Any, index: int, rng: Seed
+) -> Explanation:
+    """The explanation of row `index` of streamed X among those that `is_open (n,)` allows.
+
+    Two passes: one for the scores and the information of all rows, one for the rank.
+    """
+    if not is_open[index]:
+        raise InvalidArgument("index", "must be one of the candidates", index)
+    if X.num_tiles == 1:
+        return selector.explain(belief, X[:], index, exclude=~is_open, rng=rng)
+    require_by_row(selector, belief)
+    seed = frozen(rng)
+    rule = selector.surveyed(belief, X, is_open, seed)
+    held, pool = Leaders(), None
+    value, own, place = 0.0, None, 0
+    for start, tile, places in open_tiles(X, is_open):
+        rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+        held.add(start, places, rating)
+        seen = _seen(rule, belief, tile, places, rating)
+        found = Extremes.of(seen)
+        if found is not None:
+            pool = found if pool is None else pool.with_others(found)
+        if start <= index < start + len(tile):
+            place, own = int(np.searchsorted(places, index - start)), seen
+            value = float(rating.values[place] + (rating.constant - held.constant))
+    if own is None:
+        raise InvalidArgument("index", "must be one of the candidates", index)
+    rank, runner_up, margin = _standing(rule, belief, X, is_open, seed, held, index, value)
+    own = replace(own, budget=repr(power)) if (power := getattr(selector, "power", None)) else own
+    stands = Place(index, value + held.constant, rank, held.count, runner_up, margin)
+    return explained(_worded(selector, own, len(X)), place, stands, pool)
+
+
+def _seen(rule: Selector, belief: Belief, tile: Any, places: Any, rating: Rating) -> Seen:
+    laws = rating.laws
+    laws = candidate_laws(belief, tile, places) if laws is None else laws
+    return rule.seen(belief, tile, places, laws, rating)
+
+
+def _worded(selector: Selector, seen: Seen, rows: int) -> Seen:
+    """What was seen of one tile, in words about the whole pool."""
+    message = getattr(selector, "message", None)
+    return seen if message is None else replace(seen, message=message.describe(rows))
+
+
+def _standing(
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, held: Leaders, index: int,
+    value: float,
+) -> tuple[int, int | None, float | None]:  # fmt: skip
+    """Rank, best other row and the lead over it, by the order of `ranking`.
+
+    Scores are equal if a chain of steps within the tolerance joins them, and equal ones stand in
+    the order of their rows. So the distinct scores near this one are counted.
+    """
+    width = 16.0 * held.tolerance
+    while True:
+        near, others = _Near(value, width, index), Leaders()
+        for start, tile, places in open_tiles(X, is_open):
+            rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+            values = rating.values + (rating.constant - held.constant)
+            near.add(start + places, values)
+            apart = start + places != index
+            if apart.any():
+                rest = type(rating)(values[apart], resolution=rating.resolution)
+                others.add(start, places[apart], rest)
+        rank = near.rank(held.tolerance)
+        if rank is not None:
+            break
+        width *= 64.0
+    if others.count == 0:
+        return rank, None, None
+    others.lowest = held.lowest
+    place = others.best()
+    if place is None:  # scores that rise all along: the best itself will do
+        place = len(others.rows) - 1
+    return rank, others.rows[place], value - others.values[place]
+
+
+class _Near:
+    """The distinct scores within `width` of one, how often, and how often before a row."""
+
+    def __init__(self, value: float, width: float, index: int) -> None:
+        self.value, self.width, self.index = value, width, index
+        self.above = self.below = 0
+        self.counts: dict[float, tuple[int, int]] = {}
+
+    def add(self, rows: Any, values: Any) -> None:
+        """Take in the scores of some rows."""
+        high, low = values > self.value + self.width, values < self.value - self.width
+        self.above += int(np.count_nonzero(high))
+        self.below += int(np.count_nonzero(low))
+        inside = ~(high | low)
+        for each in np.unique(values[inside]):
+            same = rows[inside & (values == each)]
+            count, before = self.counts.get(float(each), (0, 0))
+            earlier = int(np.count_nonzero(same < self.index))
+            self.counts[float(each)] = count + len(same), before + earlier
+
+    def _chain(self, tolerance: float) -> tuple[list[float], list[float]] | None:
+        """The scores above the chain of this one, and the chain; None if it leads out."""
+        ordered = sorted(self.counts, reverse=True)
+        groups: list[list[float]] = []
+        for each in ordered:
+            if groups and not each - groups[-1][-1] < -tolerance:
+                groups[-1].append(each)
+            else:
+                groups.append([each])
+        where = next((k for k, group in enumerate(groups) if self.value in group), None)
+        if where is None:
+            return None
+        group = groups[where]
+        edge = self.value + self.width - tolerance, self.value - self.width + tolerance
+        if (self.above and group[0] > edge[0]) or (self.below and group[-1] < edge[1]):
+            return None
+        return [each for part in groups[:where] for each in part], group
+
+    def rank(self, tolerance: float) -> int | None:
+        """How many rows stand before the one; None if the window is too narrow."""
+        if not np.isfinite(self.value):
+            return self.above + sum(before for _, before in self.counts.values())
+        found = self._chain(tolerance)
+        if found is None:
+            return None
+        above, group = found
+        return (
+            self.above
+            + sum(self.counts[each][0] for each in above)
+            + sum(self.counts[each][1] for each in group)
+        )

@@ -1,0 +1,145 @@
+"""A learner on a pool that is not held in memory: kept, checked, refused, gone on with."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from apm import APM, InformationGain, Learner, VariationalLogistic
+from channelcode.errors import InvalidArgument
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+
+
+def data(dtype=np.float32):
+    X = np.random.default_rng(0).normal(size=(1300, 6)).astype(dtype)
+    return X, (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int)
+
+
+def on_disk(tmp_path):
+    X, y = data()
+    np.save(tmp_path / "pool.npy", X)
+    return X, y, str(tmp_path / "pool.npy")
+
+
+@pytest.mark.parametrize("model", [None, VariationalLogistic(0.1, intercept=True)], ids=["-", "m"])
+def test_everything_is_as_in_memory(tmp_path, model):
+    X, y, path = on_disk(tmp_path)
+    learners = [Learner(pool, model, seed=2) for pool in (X, path, np.load(path, mmap_mode="r"))]
+    for learner in learners:
+        learner.run(y, 4)
+        learner.skip(int(learner.ask()))
+        learner.tell(learner.ask(2), [0, 1])
+        learner.undo()
+    memory, *streamed = learners
+    for learner in streamed:
+        assert learner.labelled.tolist() == memory.labelled.tolist()
+        assert learner.ask(2).tolist() == memory.ask(2).tolist()
+        np.testing.assert_array_equal(learner.predict(), memory.predict())
+        np.testing.assert_allclose(learner.predict_proba(), memory.predict_proba(), rtol=1e-5)
+        np.testing.assert_array_equal(learner.predict(X[:9]), memory.predict(X[:9]))
+        assert learner.stop_advice().accuracy == pytest.approx(
+            memory.stop_advice().accuracy, rel=1e-5
+        )
+        np.testing.assert_allclose(learner.curve().accuracy, memory.curve().accuracy, rtol=1e-5)
+        gains = learner.belief.information_gain(learner.pool)
+        np.testing.assert_allclose(gains, memory.belief.information_gain(X), rtol=1e-4, atol=1e-9)
+        assert "1300 rows" in repr(learner)
+        assert "1300" in learner._repr_html_()
+
+
+def test_saved_by_fingerprint_and_gone_on_with(tmp_path):
+    X, y, path = on_disk(tmp_path)
+    learner = Learner(path, seed=2)
+    learner.run(y, 5)
+    file = learner.save(tmp_path / "learner.npz")
+    assert os.path.getsize(file) < 60_000
+    given: Any
+    for given in ({}, {"pool": path}, {"pool": X}, {"pool": lambda: iter(np.array_split(X, 3))}):
+        again = Learner.load(file, **given)
+        assert again.ask(3).tolist() == learner.ask(3).tolist()
+        assert again.labelled.tolist() == learner.labelled.tolist()
+    with pytest.raises(InvalidArgument, match="fingerprint"):
+        Learner.load(file, pool=X + 1)
+    os.rename(path, tmp_path / "moved.npy")
+    with pytest.raises(InvalidArgument, match="must be given to load"):
+        Learner.load(file)
+    assert Learner.load(file, pool=tmp_path / "moved.npy").ask().tolist() == learner_ask(X, y)
+
+
+def learner_ask(X, y):
+    learner = Learner(X, seed=2)
+    learner.run(y, 5)
+    return learner.ask().tolist()
+
+
+def test_journals_of_memory_and_of_streams_are_one(tmp_path):
+    X, y, path = on_disk(tmp_path)
+    first = Learner(X, VariationalLogistic(), APM(), seed=0)
+    first.record_to(tmp_path / "labels.jsonl")
+    first.run(y, 3)
+    first.stop_recording()
+    second = Learner(path, VariationalLogistic(), APM(), seed=0)
+    assert second.record_to(tmp_path / "labels.jsonl") == 3
+    second.stop_recording()
+    assert second.labelled.tolist() == first.labelled.tolist()
+
+
+@pytest.mark.parametrize("change", ["other", "shorter", "gone"])
+def test_a_pool_that_changes_is_refused_and_the_labels_are_kept(tmp_path, change):
+    X, y, path = on_disk(tmp_path)
+    learner = Learner(path, VariationalLogistic(), InformationGain(), seed=0)
+    learner.run(y, 3)
+    kept, asked = learner.labelled.tolist(), learner.ask().tolist()
+    if change == "gone":
+        os.rename(path, tmp_path / "elsewhere.npy")
+    elif change == "shorter":
+        os.truncate(path, 20_000)
+    else:
+        mapped = np.load(path, mmap_mode="r+")
+        mapped[1000, 3] += 1.0
+        mapped.flush()
+    for call in (learner.ask, lambda: learner.ask(2), lambda: learner.explain(5), learner.predict):
+        with pytest.raises(InvalidArgument, match="pool"):
+            call()
+    assert learner.labelled.tolist() == kept
+    assert len(learner.history) == 3
+    if change == "gone":
+        os.rename(tmp_path / "elsewhere.npy", path)
+    else:
+        np.save(path, X)
+    assert learner.ask().tolist() == asked
+
+
+def test_what_a_streamed_pool_cannot_do(tmp_path):
+    from apm import Inputs
+    from apm.encoders import Expert
+    from channelcode import Logistic
+
+    X, _, path = on_disk(tmp_path)
+    learner = Learner(path, VariationalLogistic(), seed=0)
+    with pytest.raises(InvalidArgument, match="write them to its source"):
+        learner.extend(X[:2])
+    with pytest.raises(InvalidArgument, match="in memory where there are experts"):
+        Learner(path, experts=[Expert(Logistic(), 1.0, "a"), Expert(Logistic(), 2.0, "b")])
+    posterior = Inputs(np.zeros((3, 4)), Logistic())
+    with pytest.raises(InvalidArgument, match="knows rows by number"):
+        Learner(path, posterior)
+
+
+def test_column_names_of_a_file(tmp_path):
+    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    X, y = data()
+    names = list("abcdef")
+    table = pyarrow.table({name: X[:, place] for place, name in enumerate(names)})
+    parquet.write_table(table, tmp_path / "pool.parquet", row_group_size=200)
+    learner = Learner(tmp_path / "pool.parquet", seed=2)
+    learner.run(y, 3)
+    assert learner.feature_names_in_.tolist() == names
+    memory = Learner(X, seed=2)
+    memory.run(y, 3)
+    assert learner.ask(3).tolist() == memory.ask(3).tolist()
