@@ -140,12 +140,12 @@ def run_python(*arguments: str, cwd: Path, timeout: float = 120) -> str:
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
 def test_python_blocks_run(path, tmp_path, monkeypatch):
+    """Every block runs when it is copied alone: it imports and makes what it needs."""
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for line, body in python_blocks(path.read_text()):
-            run_block(body, namespace, name=path.name, line=line)
+            run_block(body, {"__name__": "__main__"}, name=path.name, line=line)
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
