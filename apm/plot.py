@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GRID = 120
+_DIGIT, _LINE = 4.6, 7.5  # of a number in 7 point type, in points
 _Z = 1.96  # two-sided 95 %
 _MARGIN = 0.08  # of the pool's extent, on every side
 
@@ -34,7 +35,8 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
 
     The shade is the share of the picture that scores lower, from 0 to 1, for a candidate put there
     under the budget of the rows that are left. `labels`, one for each row and of any number of
-    classes, colours the pool where the truth is known; else it is grey.
+    classes, colours the pool where the truth is known; else it is grey. Labelled rows are numbered
+    in their order where a number finds room beside its row.
     """
     pool = np.asarray(learner.pool, dtype=np.float64)
     if pool.shape[1] != 2:
@@ -63,8 +65,6 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
     _scatter(axes, pool, labels)
     done = learner.labelled
     axes.plot(*pool[done].T, "o", markersize=9, fillstyle="none", color="black", label="labelled")
-    for order, row in enumerate(done, start=1):
-        axes.annotate(str(order), pool[row], xytext=(5, 4), textcoords="offset points", fontsize=7)
     if len(learner.remaining):
         (following,) = learner.ask()
         axes.plot(*pool[following], "*", markersize=18, color=GREEN, label="asked for next")
@@ -72,6 +72,7 @@ def selection(learner: Learner, labels: ArrayLike | None = None) -> Figure:
     axes.set_ylabel("feature 2")
     # below the picture, so that no row of the pool is hidden
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8, ncols=5)
+    _number(figure, axes, pool[done])
     return figure
 
 
@@ -174,6 +175,26 @@ def evaluation(curve: Curve, groups: Any = None) -> Figure:
     right.set_ylabel("share of rows where it is right")
     right.legend(loc="upper left", fontsize=8)
     return figure
+
+
+def _number(figure: Any, axes: Any, points: np.ndarray) -> None:
+    """Number points beside their marks; a number that would lie on another one is left out."""
+    figure.draw_without_rendering()  # the layout, and with it the places in points, is settled
+    places = axes.transData.transform(points) * 72.0 / figure.dpi if len(points) else points
+    taken: list[tuple[float, float, float]] = []
+    for order, (point, place) in enumerate(zip(points, places, strict=True), start=1):
+        width = _DIGIT * len(str(order))
+        for x, y in ((5.0, 4.0), (5.0, -9.0), (-5.0 - width, 4.0), (-5.0 - width, -9.0)):
+            left, low = place[0] + x, place[1] + y
+            if all(
+                left >= other + size or other >= left + width or abs(low - height) >= _LINE
+                for other, height, size in taken
+            ):
+                taken.append((left, low, width))
+                axes.annotate(
+                    str(order), point, xytext=(x, y), textcoords="offset points", fontsize=7
+                )
+                break
 
 
 def _scores(learner: Learner, points: np.ndarray) -> np.ndarray:

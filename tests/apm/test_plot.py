@@ -168,3 +168,17 @@ def test_efficiency_shows_bits_under_the_capacity():
     }
     assert (lines["told by the label"] <= lines["capacity at the power spent"] + 1e-9).all()
     assert lines["so far"][-1] == pytest.approx(learner.efficiency.total)
+
+
+def test_numbers_of_labelled_rows_do_not_overlap():
+    """Forty rows, many of them in one place: what is numbered can be read."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([0.02 * rng.normal(size=(40, 2)), 3.0 * rng.normal(size=(20, 2))])
+    learner = Learner(X, seed=0)
+    learner.tell(range(60), (X[:, 0] > 0).astype(int))
+    figure = selection(learner)
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert 15 <= len(boxes) < 60
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:place])

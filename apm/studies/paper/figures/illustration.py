@@ -35,7 +35,7 @@ def central_trial(data: Dataset, *, seed: int, most: int = 100) -> tuple[int, Sp
 def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
     """Pool, posterior, utilities at the start and after 50 queries, picks (2 x 4 panels)."""
     trial, split = central_trial(data, seed=seed)
-    canvas, axes = new_figure(12.0, 6.4, nrows=2, ncols=4, sharex=True, sharey=True)
+    canvas, axes = new_figure(13.6, 7.0, nrows=2, ncols=4, sharex=True, sharey=True)
     _pool(axes[0, 0], split)
     accuracies = []
     for row, method in enumerate(("Uncertainty", "APM-LR")):
@@ -45,14 +45,14 @@ def cross_figure(data: Dataset, folder: Path, *, seed: int) -> Figure:
             draws = stream(seed, data.name, trial, "illustration")
             _posterior(axes[1, 0], learner.belief, draws)
         _utility(axes[row, 1], learner, split)
-        dress(axes[row, 1], title=f"{method} utility: initial", grid=False)
+        dress(axes[row, 1], title=f"{method} utility\nat the start", grid=False)
         picks = learner.run(split.labels, QUERIES).indices
         right = accuracy(split.test, split.test_labels, learner.belief.posterior.map)
         accuracies.append(f"{method} {right:.3f}")
         _picks(axes[row, 2], split, picks, learner.belief)
-        dress(axes[row, 2], title=f"{QUERIES} {method} queries")
+        dress(axes[row, 2], title=f"{method}\n{QUERIES} queries")
         _utility(axes[row, 3], learner, split)
-        dress(axes[row, 3], title=f"{method} utility: {QUERIES} queries", grid=False)
+        dress(axes[row, 3], title=f"{method} utility\nafter {QUERIES} queries", grid=False)
     reach = 1.12 * np.abs(split.pool).max()
     for axis in axes.flat:
         axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
@@ -112,10 +112,14 @@ def _utility(axis: Any, learner: Learner, split: Split) -> None:
     ticks = np.linspace(-reach, reach, _GRID)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     values = learner.selector.scores(learner.belief, grid, rng=0).reshape(_GRID, _GRID)
-    axis.imshow(
+    drawn = axis.imshow(
         values, origin="lower", extent=(-reach, reach, -reach, reach), cmap="viridis",
         interpolation="bilinear", aspect="equal",
     )  # fmt: skip
+    drawn.set_cmap(drawn.cmap.resampled(64))
+    bar = axis.figure.colorbar(drawn, ax=axis, shrink=0.75, pad=0.02)
+    bar.solids.set_rasterized(False)  # equal images would share one id in the page
+    bar.ax.tick_params(labelsize=8)
     axis.scatter(*split.pool[learner.remaining].T, s=3, color="white", linewidths=0, alpha=0.75)
     axis.scatter(
         *split.pool[int(learner.ask())],

@@ -52,7 +52,7 @@ def costs(sheets: Sheets) -> list[str]:
         "<h2 id='costs'>What it costs</h2>",
         "<p>Median over trials of the CPU seconds for the first 40 queries; below each, the "
         "paper's published figure (Intel Xeon Gold 6226, 2.7 GHz) and how many times faster this "
-        "is.</p>",
+        "is. The machines differ, too: part of the ratio is hardware.</p>",
     ]
     for kind, title in _COSTS.items():
         rows = []

@@ -77,7 +77,7 @@ def _opening(
     if outcome.ran:
         cells.append((_duration(outcome.seconds), f"for the {outcome.ran:,} trials run now"))
     if faster is not None:
-        cells.append((f"{faster:,.0f}×", "faster than published"))
+        cells.append((f"{faster:,.0f}×", "faster than published, on other hardware"))
     boxes = "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in cells)
     links = [
         ("claims", "Claims"), ("curves", "Learning curves"), ("comparison", "Comparison"),
