@@ -1,5 +1,7 @@
 """The pictures say what the result says: curve under its bound, touching it at the atoms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -65,7 +67,8 @@ def test_figures_leave_pyplot_alone():
 
 def test_softmax_has_one_stick_for_each_atom():
     result = capacity(Softmax(3), Power(0.25))
-    sticks = draw(result).axes[1].collections[0].get_segments()
+    drawn: Any = draw(result).axes[1].collections[0]
+    sticks = drawn.get_segments()
     places = sorted(float(stick[0, 0]) for stick in sticks)
     assert len(places) == len(result.input) == 4
     assert min(np.diff(places)) > 0
@@ -74,12 +77,12 @@ def test_softmax_has_one_stick_for_each_atom():
 def test_curve_begins_at_zero_and_names_its_channel():
     curve = capacity_curve(Ordinal((-1.0, 1.0)), [4.0, 1.0, 16.0])
     left, right, slope = draw_curve(curve).axes
-    x, y = left.lines[0].get_data()
+    x, y = (np.asarray(values) for values in left.lines[0].get_data())
     assert (x[0], y[0]) == (0.0, 0.0)
     assert np.all(np.diff(x) > 0)
     assert left.get_title() == "Ordinal channel (thresholds -1, 1; logistic)"
     assert left.get_xlim()[0] == right.get_xlim()[0] == 0.0
-    assert np.all(slope.lines[0].get_ydata() > 0)
+    assert np.all(np.asarray(slope.lines[0].get_ydata()) > 0)
 
 
 @pytest.mark.parametrize(
