@@ -62,6 +62,11 @@ class Streamed(ABC):
         return -(-self.shape[0] // self.tile_rows)
 
     @property
+    def seekable(self) -> bool:
+        """Whether a tile can be read without those before it."""
+        return False
+
+    @property
     def itemsize(self) -> int:
         """The bytes of one number."""
         return self.dtype.itemsize
@@ -150,6 +155,10 @@ class StreamedRows(Streamed):
             rows += len(tile)
         self.shape = (rows, first.shape[1])
         self._sums = sums
+
+    @property
+    def seekable(self) -> bool:
+        return self.source.seekable
 
     @property
     def path(self) -> str | None:
@@ -251,6 +260,10 @@ class EncodedRows(Streamed):
         first = self._encoded(0, rows[:1])
         self.shape, self.dtype = (len(rows), first.shape[1]), first.dtype
         self.tile_rows = tile_rows(first.shape[1], first.itemsize)
+
+    @property
+    def seekable(self) -> bool:
+        return self.rows.seekable
 
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
         height, raw = self.tile_rows, self.rows.tile_rows

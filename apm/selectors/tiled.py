@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -303,17 +304,32 @@ def choose_streamed(
     chosen: dict[int, tuple[float, Any]] = {}
     ready = selector
     now, left = belief, is_open
+    bounds = None
     while True:
         rule = selector.surveyed(now, X, left, seed)
-        held = Leaders()
-        for start, tile, places in open_tiles(X, left):
-            held.add(start, places, rule._rate(now, tile, places, rule.tile_seed(seed, start)))
-        place = held.best()
-        row = _first_within(rule, now, X, left, seed, held) if place is None else held.rows[place]
-        if first is None:
-            first, ready = held, rule
-            if place is not None:
-                chosen[row] = held.values[place] + held.constant, held.laws[place]
+        row = None
+        if first is None and count > 1:
+            from apm.selectors.tile_bounds import TileBounds
+
+            bounds = TileBounds.of(rule, now, X)
+        elif bounds is not None:
+            row = bounds.pick(partial(_rated_tile, rule, now, X, left, seed), X.tile_rows)
+        if row is None:
+            held = Leaders()
+            for start, tile, places in open_tiles(X, left):
+                rating = rule._rate(now, tile, places, rule.tile_seed(seed, start))
+                held.add(start, places, rating)
+                if bounds is not None and first is None:
+                    bounds.add(start, rating)
+            place = held.best()
+            if place is None:
+                row = _first_within(rule, now, X, left, seed, held)
+            else:
+                row = held.rows[place]
+            if first is None:
+                first, ready = held, rule
+                if place is not None:
+                    chosen[row] = held.values[place] + held.constant, held.laws[place]
         picked.append(row)
         if len(picked) == count:
             break
@@ -323,7 +339,16 @@ def choose_streamed(
     for row in picked:
         if row not in chosen:
             chosen[row] = _score_of(ready, belief, X, is_open, seed, row)
-    return StreamedChoice(np.array(picked, dtype=np.intp), first, chosen)
+    return StreamedChoice(np.array(picked, dtype=np.intp), first, chosen)  # type: ignore[arg-type]
+
+
+def _rated_tile(
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, number: int
+) -> tuple[Indices, Rating] | None:
+    """Rows and rating of the candidates of one tile; None if it has none."""
+    for start, tile, places in open_tiles(X, is_open, [number]):
+        return start + places, rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+    return None
 
 
 def _score_of(
