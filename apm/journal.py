@@ -55,11 +55,11 @@ class Record:
     bits: float | None
     bound: float | None
     seconds: float
-    event: str = "tell"
-    sample_weight: float = 1.0
-    call: int = 0
-    of: int | None = None
-    power: float | None = None
+    event: str
+    sample_weight: float
+    call: int
+    of: int | None
+    power: float | None
 
 
 class Entry(NamedTuple):
@@ -178,8 +178,6 @@ class Journal:
 
 
 def _worked_out(channel: Channel, entries: tuple[Any, ...]) -> list[Record]:
-    if not entries:
-        return []
     told = [entry for entry in entries if entry.law is not None]
     through = {id(entry): entry.channel or channel for entry in told}
     gains: dict[int, Any] = {}

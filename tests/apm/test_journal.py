@@ -83,6 +83,7 @@ def test_events_without_a_label_have_no_information():
     skip, told = journal.records()
     assert skip.bits is None
     assert skip.bound is None
+    assert skip.sample_weight == 1.0
     assert told.bits is not None
     assert told.bits > 0
 
@@ -159,3 +160,25 @@ def test_one_wrong_number_of_a_call_is_enough(calls):
         row["call"] = call
     with pytest.raises(InvalidArgument, match="number its calls"):
         Journal.from_list(Logistic(), json.loads(json.dumps(rows)))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("index", -1),
+        ("bits", -1e-6),  # no rounding of an integral: information is not negative
+        ("bits", float("inf")),
+        ("bound", -0.5),
+        ("seconds", -1.0),
+        ("seconds", float("nan")),
+        ("sample_weight", -2.0),
+        ("call", 0),
+        ("power", -1e-3),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused(field, value):
+    """Every number of a record has its range; a list from a file is not believed beyond it."""
+    rows = Journal(Logistic()).plus([entry(3, "a")]).to_list()
+    rows[0][field] = value
+    with pytest.raises(InvalidArgument, match=f"must have a proper {field} in record"):
+        Journal.from_list(Logistic(), rows)

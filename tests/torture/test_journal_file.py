@@ -57,7 +57,7 @@ def test_truncations_keep_the_whole_lines_and_put_the_rest_aside(step, tmp_path)
             assert not tail or side.read_bytes() == tail
         assert opened(path) == (events, False)  # repaired once
         side.unlink(missing_ok=True)
-    for length in range(0, header, step):
+    for length in {*range(0, header, step), header - 1}:  # also all but the end of the first line
         path.write_bytes(content[:length])
         with pytest.raises(JournalError, match="not a journal"):
             JournalFile(path, ABOUT)

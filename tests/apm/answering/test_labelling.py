@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from apm.learner import Learner
 from apm.posteriors import Bohning, VariationalLogistic
 from apm.selectors import APM, MaxVariance
+from apm.storage.lines import JournalError
 from channelcode.errors import InvalidArgument
 from tests.apm.loops import MODELS, data, labels_for
 
@@ -241,9 +242,16 @@ def test_an_extended_pool_is_saved_and_recorded(tmp_path):
     again = Learner(X[:12], VariationalLogistic(0.5), APM(), seed=2)
     with pytest.raises(InvalidArgument, match="more_rows must hold the 8 rows"):
         again.record_to(tmp_path / "labels.jsonl")
+    with pytest.raises(JournalError, match="more_rows differ from those"):
+        again.record_to(tmp_path / "labels.jsonl", more_rows=X[12:] + 1.0)
     again.record_to(tmp_path / "labels.jsonl", more_rows=X[12:])
     again.stop_recording()
     assert_same(again, learner)
+    other = Learner(X[:12], VariationalLogistic(0.5), APM(), seed=2)
+    other.tell(3, y[3])
+    other.extend(X[12:] + 1.0)
+    with pytest.raises(JournalError, match="differ from call 2 on"):
+        other.record_to(tmp_path / "labels.jsonl")
 
 
 def test_nothing_to_take_back():
@@ -284,3 +292,15 @@ def test_both_labels_of_a_row_count_among_the_classes() -> None:
     learner.tell(0, "b", repeat=True)
     learner.tell(1, "a")
     assert learner.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_undo_of_a_third_class_gives_the_rule_of_two_back() -> None:
+    """A third class changes model and rule; taking it back, both are what they were."""
+    X, y = data()
+    learner, untouched = Learner(X, seed=0), Learner(X, seed=0)
+    for each in (learner, untouched):
+        each.tell(range(6), y[:6])
+    learner.tell(6, 2)
+    learner.undo()
+    assert repr(learner.selector) == repr(untouched.selector)
+    assert learner.ask(3).tolist() == untouched.ask(3).tolist()

@@ -109,6 +109,16 @@ def test_what_a_file_cannot_hold_is_asked_for(tmp_path):
     assert len(Learner.load(path, model=Laplace(own, 0.5)).remaining) == len(X)
 
 
+def test_another_encoded_pool_is_refused_even_if_its_columns_have_the_same_sums(tmp_path):
+    X, _ = data()
+    model = Belief(VariationalLogistic(0.1), FeatureMap(lambda Z: np.asarray(Z)))
+    path = Learner(X, model, APM(FixedPower(3.0)), seed=0).save(tmp_path / "learner.npz")
+    Learner.load(path, model=model)
+    turned = Belief(VariationalLogistic(0.1), FeatureMap(lambda Z: np.asarray(Z)[::-1]))
+    with pytest.raises(InvalidArgument, match="must encode the pool as the file's encoder did"):
+        Learner.load(path, model=turned)
+
+
 def test_the_file_holds_no_pickle_and_is_replaced_at_once(tmp_path, monkeypatch):
     X, y = data()
     learner = Learner(X, VariationalLogistic(), seed=0)
@@ -159,6 +169,9 @@ def test_files_of_another_version_and_of_unknown_classes(tmp_path):
     evil = {**header, "version": archive.VERSION, "posterior": "system"}
     archive.write(path, evil, arrays)
     with pytest.raises(InvalidArgument, match="model must be given"):
+        Learner.load(path)
+    archive.write(path, {**header, "encoder": header["channel"]}, arrays)
+    with pytest.raises(InvalidArgument, match=r"path must be .* \(its encoder is none\)"):
         Learner.load(path)
     with pytest.raises(InvalidArgument, match="objects"):
         archive.write(path, {}, {"a": np.array([object()])})
