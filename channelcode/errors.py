@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 _LONGEST_VALUE = 200
@@ -11,6 +13,17 @@ def _shown(value: object) -> str:
     """The value for a message; a phrase such as "shape (3,)" describes one and stands as it is."""
     text = value if isinstance(value, str) and " " in value else repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line that called the library, however deep inside it this is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in ("apm", "channelcode", "functools"):
+            break
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class ChannelCodeError(Exception):

@@ -6,13 +6,12 @@ import hashlib
 import json
 import os
 import stat
-import warnings
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from apm.storage.whole import file_path, lock, named, write_whole
-from channelcode.errors import ChannelCodeError, InvalidArgument
+from channelcode.errors import ChannelCodeError, InvalidArgument, warn_caller
 
 FORMAT = "apm-journal"
 SCHEMA = 1
@@ -201,11 +200,10 @@ class JournalFile:
         write_whole(side, tail)
         file.truncate(self._held.end)
         os.fsync(file.fileno())
-        warnings.warn(
+        warn_caller(
             f"the last line of {self.path} was cut short and is now in {side}: if it was a label, "
             "tell it again",
             JournalRepaired,
-            stacklevel=4,
         )
 
     def _withdraw(self, file: BinaryIO) -> None:

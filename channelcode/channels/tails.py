@@ -116,7 +116,7 @@ def _resolving(landmarks: tuple[Landmark, ...], farthest: float, step: float) ->
     for centre, low, high in zip(centres, lows, highs):
         width = narrowest[float(centre)]
         end = min(max(high - centre, centre - low), 2.0 * FARTHEST)
-        count = int(np.ceil(np.arcsinh(end / width) / step)) + 1
+        count = int(np.ceil(np.arcsinh(end / width) / step))
         offsets = width * np.sinh(step * np.arange(1, count + 1))
         right, left = centre + offsets, centre - offsets
         pieces += [right[right < high], left[left > low]]

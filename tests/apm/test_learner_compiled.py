@@ -270,3 +270,18 @@ def test_an_error_of_the_observer_leaves_a_whole_learner():
     learner.run(y, 6)
     run(loop, y, 9)
     assert_same_run(learner, loop)
+
+
+def test_a_recorded_run_is_in_the_file_label_by_label(tmp_path):
+    X, y = data()
+    learner = Learner(X, VariationalLogistic(0.5), APM(), seed=3)
+    learner.record_to(tmp_path / "labels.jsonl")
+    learner.run(y, 8)
+    learner.stop_recording()
+    again = Learner(X, VariationalLogistic(0.5), APM(), seed=3)
+    assert again.record_to(tmp_path / "labels.jsonl") == 8  # one call for each label
+    again.stop_recording()
+    assert again.labelled.tolist() == learner.labelled.tolist()
+    learner.undo()
+    again.undo()
+    assert len(again.labelled) == len(learner.labelled) == 7

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from apm import Learner, MaxVariance, VariationalLogistic
+from apm import Laplace, Learner, MaxVariance, NonLinear, Random, VariationalLogistic
 from apm.rounds import Rows
+from channelcode import Logistic
 
 
 def test_one_row_is_an_integer_and_an_array():
@@ -37,3 +38,15 @@ def test_the_last_two_candidates_have_a_runner_up_and_the_last_one_has_none():
     assert [scores.runner_up for scores in told] == [2, 1, None]
     assert told[1].margin > 0
     assert told[2].margin is None
+
+
+def test_no_bound_is_stated_where_none_is_known():
+    """l is not <theta, x>, and the rule looked at no law: nothing bounds the power of a row."""
+    encoder = NonLinear(lambda t, rows: 5.0 * np.tanh(rows @ t.T), 1)
+    X = np.array([[0.1], [3.0], [-2.0]])
+    bent = Learner(X, Laplace(Logistic(), 1.0, encoder=encoder), Random(), seed=0)
+    straight = Learner(X, Laplace(Logistic(), 1.0), Random(), seed=0)
+    for learner in (bent, straight):
+        learner.tell(learner.ask(), 1)
+    assert bent.history[0].bound is None
+    assert straight.history[0].bound is not None

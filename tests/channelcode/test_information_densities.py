@@ -211,3 +211,47 @@ def test_errors_are_in_bits_and_integrals_in_nats(channel):
     found = mutual_information(channel, PAIR)
     assert found.nats == integral.nats
     assert found.error == pytest.approx(integral.error / np.log(2), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "channel", [AdditiveGaussian(0.8), AdditiveLaplace(0.8), Gamma(3.0)], ids=plain
+)
+def test_an_error_in_bits_is_that_in_nats_over_ln_2(channel):
+    found = atoms_information(channel, PAIR.atoms, PAIR.weights)
+    info = mutual_information(channel, PAIR)
+    assert info.error == pytest.approx(found.error / np.log(2.0), rel=1e-12, abs=0.0)
+
+
+def test_the_error_of_a_divergence_covers_the_rounding_of_the_largest():
+    """Laplace noise, one atom at zero: D = |l| + e^-|l| - 1, which is a million at l = 1e6."""
+    l = np.array([0.0, 1e6 / 3, 1e6 / 7])
+    found = output_divergence(AdditiveLaplace(1.0), l, DiscreteMeasure([0.0], [1.0]))
+    assert found.error >= 2.0**-53 * found.nats.max()  # half a unit of its own last place
+    assert np.abs(found.nats - (l + np.expm1(-l))).max() <= found.error
+
+
+def test_a_narrow_law_at_an_odd_place_is_found():
+    """A user's density far from l and narrow: what the same noise at l itself would give."""
+
+    class Odd(Channel):
+        dim = 1
+        support = AdditiveGaussian(1.0).support
+
+        def log_density(self, y, l):
+            return stats.norm.logpdf(y, 2.0 * np.asarray(l) + 7.3217, 1e-4)
+
+    info = mutual_information(Odd(), DiscreteMeasure([-5e-5, 1e-4], [0.4, 0.6]))
+    plain_noise = DiscreteMeasure([-1e-4, 2e-4], [0.4, 0.6])
+    wanted = mutual_information(AdditiveGaussian(1e-4), plain_noise)
+    # y is near 7: its own rounding is 1e-11 of the scale
+    assert info.nats == pytest.approx(wanted.nats, abs=1e-9)
+
+
+def test_a_density_seen_as_finitely_many_outputs_keeps_its_moments():
+    """Also over a range of inputs far narrower than the noise."""
+    from channelcode.channels.densities.view import FiniteView
+
+    view = FiniteView(AdditiveGaussian(1.0), 4.9, 5.1)
+    law = view.prob(0.05)
+    assert law @ view.nodes == pytest.approx(5.05, abs=1e-12)
+    assert law @ (view.nodes - 5.05) ** 2 == pytest.approx(1.0, abs=1e-12)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from apm.encoders.calling import channel_inputs
@@ -15,7 +13,7 @@ from apm.posteriors.fitting.gauss_newton import (
     whitened_jacobian,
 )
 from channelcode._validation import Array
-from channelcode.errors import InvalidArgument, NotConverged
+from channelcode.errors import InvalidArgument, NotConverged, warn_caller
 
 DIRECTIONS = 8  # tried around a stationary point that may be a saddle
 ASIDE = 1e-3  # posterior deviations of such a trial
@@ -58,12 +56,11 @@ def best_maximum(
     rivals = [each for each in found if each.value - best.value < LEVEL]
     apart = max((apartness(problem, best, rival, rng) for rival in rivals), default=0.0)
     if apart > APART:
-        warnings.warn(
+        warn_caller(
             f"{len(rivals)} starts found maxima within {LEVEL:g} nats whose channel inputs are "
             f"{apart:.0f} deviations apart: one Gaussian is not this posterior. Use Particles, or "
             "Grid with few parameters",
             CompetingMaxima,
-            stacklevel=6,
         )
     return best
 

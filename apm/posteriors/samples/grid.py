@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from apm.posteriors.samples.weighted import WeightedSamples, log_sum, weighted_s
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, read_only
 from channelcode.channels import Channel
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, warn_caller
 
 COARSE = 0.7  # deviations over spacing; below it the evidence is off by 2e-4 and soon useless
 SMALL = 1e-3  # mass on the edge cells, as much of which may lie beyond
@@ -219,7 +218,7 @@ class Grid(WeightedSamples):
         if outside > SMALL:
             told.append(f"too small: the points at its ends have mass {outside:.2g}")
         if told:
-            warnings.warn(f"the grid is {' and '.join(told)}", stacklevel=4)
+            warn_caller(f"the grid is {' and '.join(told)}")
             self._set(_warned=True)
         return self
 

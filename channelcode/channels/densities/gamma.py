@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import gammainccinv, gammaincinv, gammaln
+from scipy.special import gammainccinv, gammaln
 
 from channelcode._validation import Array, positive
 from channelcode.channels.base import Channel
@@ -60,9 +60,8 @@ class Gamma(Channel):
     def output_range(self, l: Array) -> tuple[Array, Array]:
         """Ends, as logarithms of times, between which all but 2e-20 of the output lies."""
         k = self.shape
-        # below, gammainc(k, x) = x^k / Gamma(k + 1) to first order: safe where the inverse is 0
-        low = max(float(gammaincinv(k, OUTSIDE)), 1e-300)
-        low = min(np.log(low), (np.log(OUTSIDE) + gammaln(k + 1.0)) / k)
+        # below, gammainc(k, x) <= x^k / Gamma(k + 1): safe also where its inverse would be zero
+        low = (np.log(OUTSIDE) + gammaln(k + 1.0)) / k
         high = np.log(gammainccinv(k, OUTSIDE))
         shift = np.asarray(l) - np.log(k)
         return shift + low, shift + high

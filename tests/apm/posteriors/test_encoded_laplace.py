@@ -35,6 +35,7 @@ from apm import (
     SpectralPower,
     Uncertainty,
 )
+from apm.encoders import Encoder
 from apm.posteriors import EncodedLaplace, ScalarLaplace
 from apm.testing import check_posterior, check_selector
 from channelcode import Cauchit, Gaussian, Lapse, Logistic, Probit, Softmax
@@ -469,3 +470,20 @@ def test_an_encoder_that_is_linear_explains_what_the_linear_posterior_explains(r
     one, other = (Belief(each) for each in (bent, Laplace(Logistic(), 1.0).fit(X[:6], y[:6])))
     found, expected = (rule.prepared(b, X).scores(b, X[6:]) for b in (one, other))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_single_precision_rows_have_the_laws_of_their_values():
+    """A float32 pool is read as it is; everything after that is in double precision."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 2)).astype(np.float32)
+
+    class Bent(Encoder):
+        num_parameters = 2
+
+        def inputs(self, theta, X):
+            return 3.0 * np.tanh(X) @ np.atleast_2d(theta).T
+
+    model = Laplace(Logistic(), 0.5, encoder=Bent()).fit(X[:8].astype(np.float64), [0, 1] * 4)
+    few, exact = Belief(model).push(X), Belief(model).push(X.astype(np.float64))
+    np.testing.assert_array_equal(few.mean, exact.mean)
+    np.testing.assert_array_equal(few.covariance, exact.covariance)

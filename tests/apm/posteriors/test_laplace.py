@@ -13,6 +13,7 @@ from scipy.integrate import dblquad
 from scipy.optimize import minimize
 
 from apm.posteriors import (
+    DiagonalHessian,
     Laplace,
     ScalarLaplace,
 )
@@ -190,3 +191,15 @@ def test_refused() -> None:
         Laplace("logistic")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="structure"):
         Laplace(Logistic(), structure="full")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("features", [3, 250])
+def test_a_diagonal_structure_is_diagonal_on_the_line_too(features: int) -> None:
+    """Each weight has the inverse of its own curvature, whatever the number of features."""
+    rng = np.random.default_rng(4)
+    X, y = np.zeros((12, features)), np.arange(12) % 2
+    X[:, :3] = rng.normal(size=(12, 3))
+    found = Laplace(Logistic(), 0.5, structure=DiagonalHessian()).fit(X, y)
+    p = Logistic().prob(X @ found.mean)[:, 1]
+    curvature = 0.5 + (p * (1 - p)) @ X**2
+    np.testing.assert_allclose(found.covariance, np.diag(1 / curvature), rtol=1e-8, atol=1e-12)

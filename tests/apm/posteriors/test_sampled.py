@@ -106,3 +106,20 @@ def test_draws_before_any_label_are_the_priors(precision):
     )
     # a variance from 4,000 draws is right to 2.2 %: four of those
     np.testing.assert_allclose(spread * precision, [0.25, 1.25, 25.25], rtol=0.09)
+
+
+@pytest.mark.parametrize("thin", [1, 3])
+def test_every_draw_is_kept_by_its_turn(thin: int) -> None:
+    """Also without thinning each draw is one of the chain; labels at zero leave it the prior."""
+    X, y = np.array([[1e-6], [1e-6]]), np.array([0, 1])
+    draws = Sampled(Logistic(), 4.0, samples=4000, burn_in=10, thin=thin, rng=1).fit(X, y).samples
+    assert len(np.unique(draws)) == 4000
+    # the prior is N(0, 1/4): five standard errors of a mean and of a deviation of 4,000 draws
+    assert abs(draws.mean()) < 5 * 0.5 / np.sqrt(4000)
+    assert abs(draws.std() - 0.5) < 5 * 0.5 / np.sqrt(8000)
+
+
+def test_the_most_probable_weights_cannot_be_written_to() -> None:
+    posterior = Sampled(Logistic(), 1.0, samples=10, rng=1).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="read-only"):
+        posterior.map[0] = 1.0

@@ -259,3 +259,16 @@ def test_map_of_one_class_and_of_separable_data_minimises_the_loss(
         found = VariationalLogistic(0.01).fit(X, y).map
         assert loss(found) <= best.fun + 1e-12
         np.testing.assert_allclose(found, best.x, atol=1e-5)  # BFGS stops on the gradient
+
+
+def test_many_features_give_what_few_do(rng: np.random.Generator) -> None:
+    """Columns of zeros change nothing, though beyond 192 features another route is taken."""
+    X, y = rng.standard_normal((9, 4)), np.array([0, 1, 1, 0, 1, 1, 0, 1, 0])
+    weights = np.array([1.0, 2.0, 0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 3.0])
+    wide = np.hstack([X, np.zeros((9, 300))])
+    for weight in (None, weights):
+        few = VariationalLogistic(0.3).fit(X, y, weight)
+        many = VariationalLogistic(0.3).fit(wide, y, weight)
+        np.testing.assert_allclose(many.mean[:4], few.mean, atol=1e-9)
+        np.testing.assert_allclose(many.xi, few.xi, atol=1e-8)
+        assert not many.mean[4:].any()

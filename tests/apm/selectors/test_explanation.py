@@ -266,3 +266,22 @@ def test_only_candidates_are_explained(index):
         APM().explain(belief, X, index)
     with pytest.raises(InvalidArgument, match="candidates"):
         APM().explain(belief, X, 2, exclude=[2])
+
+
+def test_the_text_says_the_capacity_that_it_compares_with():
+    told = APM(PoolMaxPower()).explain(given_belief(MEAN, COVARIANCE), X, 0)
+    assert f"bits of a capacity of {told.capacity_bits:.6g} (" in str(told)
+
+
+def test_a_prediction_about_the_candidate_itself_is_the_whole_label():
+    """With x* = x all of the label is about x*: its information is I(L; Y) of x, means and all."""
+    _, pool = three_classes()
+    belief = Belief(Bohning(3, 0.5).fit(pool[:9], np.arange(9) % 3))
+    for index in (0, 10):
+        message = Predictions(targets=pool[index : index + 1])
+        told = APM(FixedPower(3.0), channel=AllClasses(), message=message).explain(
+            belief, pool, index
+        )
+        expected = mutual_information(Softmax(3), belief.push(pool)[index]).bits
+        # in R^2 both are quasi-Monte Carlo means of about a thousand points
+        assert told.information_gain_bits == pytest.approx(expected, abs=5e-3)

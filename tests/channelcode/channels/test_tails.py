@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -191,3 +193,46 @@ def test_landmarks_of_a_link_that_turns_elsewhere():
     assert promise is not None
     assert promise.landmarks == (Landmark(-3.0, 0.5), Landmark(2.0, 0.5))
     assert promise.radius == 3.0
+
+
+@pytest.mark.parametrize("step", [0.125, 0.5])
+@pytest.mark.parametrize("channel", MEMBERS[:10], ids=repr)
+def test_resolving_inputs_leave_no_gap(channel, step):
+    """Between landmarks, in arcsinh of the distance in widths, no step is longer than `step`."""
+    promise = channel.tails()
+    narrowest: dict[float, float] = {}
+    for centre, width in promise.landmarks:
+        narrowest[centre] = min(width, narrowest.get(centre, np.inf))
+    centres = sorted(narrowest)
+    points = promise.resolving_inputs(1e9, step=step)
+    middles = [0.5 * (a + b) for a, b in pairwise(centres)]
+    ends = [-1e9, *middles, 1e9]
+    for centre, low, high in zip(centres, ends[:-1], ends[1:], strict=True):
+        own = np.concatenate([[low], points[(points > low) & (points < high)], [high]])
+        steps = np.diff(np.arcsinh((own - centre) / narrowest[centre]))
+        assert steps.max() <= step * (1 + 1e-6)  # at 1e9 widths an input is rounded to 1e-7 of it
+
+
+def test_an_input_that_never_moves_never_turns():
+    moved = Logistic().tails().moved(3.0, 0.0)
+    assert moved.turns_once
+    assert moved.radius == 0.0
+
+
+def test_a_lie_about_a_far_landmark_is_found():
+    """Two humps beside a bend at a million: it is looked at there, not about zero only."""
+
+    class Humps(Channel):
+        dim, num_outputs = 1, 2
+
+        def log_prob(self, l):
+            d = np.asarray(l) - 1e6
+            p = 0.5 + 0.4 * np.exp(-((d - 2) ** 2)) - 0.4 * np.exp(-((d + 2) ** 2))
+            return np.log(np.stack([1 - p, p], axis=-1))
+
+        def tails(self):
+            return Tails((Landmark(1e6, 1.0),), turns_once=True)
+
+    message = broken_promise(Humps())
+    assert message is not None
+    assert "turn" in message

@@ -8,8 +8,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from channelcode import Gaussian, Logistic, Probit, ScalarPool, Softmax, mutual_information
-from channelcode.information import pool
+from channelcode import (
+    Cloglog,
+    Gaussian,
+    Lapse,
+    Logistic,
+    Ordinal,
+    Probit,
+    ScalarPool,
+    Softmax,
+    mutual_information,
+)
+from channelcode.information import Information, pool
 from channelcode.information.line import scalar_information
 
 MEANS = [0.3, -1.7, 2.5, -4.0, 1.2]
@@ -95,3 +105,33 @@ def test_a_narrow_direction_counts(small):
     expected = float(-(mixed * np.log2(mixed)).sum() - weight @ entropy)
     # what the narrow direction tells is small^2 J / 2 ln 2 bits: 1e-4 of them, or 1e-6
     assert with_both.bits == pytest.approx(expected, abs=max(3 * with_both.error, 1e-9))
+
+
+@pytest.mark.parametrize("channel", [Cloglog(), Lapse(Probit(0.2), low=0.1), Ordinal((-1.0, 0.4))])
+def test_a_pool_of_wide_laws_has_small_errors_that_hold(channel):
+    """Tables of the smoothed channel against one integral each, also at the ends of the pool."""
+    mean, deviation = np.array([-6.0, -1.0, 0.0, 2.0, 7.0]), np.array([3.0, 8.0, 3.0, 20.0, 3.0])
+    found = mutual_information(channel, ScalarPool(mean, deviation**2))
+    one = [mutual_information(channel, Gaussian(m, s**2)) for m, s in zip(mean, deviation)]
+    away = np.abs(np.asarray(found.bits) - [each.bits for each in one])
+    errors = np.asarray(found.error)
+    assert (away <= errors + [each.error for each in one]).all()
+    assert errors.max() < 1e-10
+
+
+def test_landmarks_are_no_edges():
+    """A jump at an edge would look smooth from either side, and its error be missed."""
+    from channelcode.information.line import bends
+
+    channel = Ordinal((-1.0, 0.4), link=Probit(1e-3))
+    edges = bends(channel, -40.0, 40.0)
+    assert edges is not None
+    assert not set(edges.tolist()) & {-1.0, 0.4}
+    # and they go out geometrically: no panel is longer than four times its distance to a bend
+    inner = edges[(edges > 0.4)]
+    assert (np.diff(inner) <= 4 * (inner[:-1] - 0.4)).all()
+    assert inner[-1] > 4.0
+
+
+def test_a_number_alone_is_exact():
+    assert Information(0.25).error == 0.0

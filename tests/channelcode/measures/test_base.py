@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channelcode import DiscreteMeasure, Empirical, Gaussian, Measure
+from channelcode import DiscreteMeasure, Empirical, FullPool, Gaussian, Measure, ScalarPool
 from channelcode.measures.base import affine_map, points_of, sizes, squeeze_line
 from channelcode.testing import measures
 
@@ -73,3 +74,15 @@ def test_parts():
     linear, shift = affine_map(2, 3.0, 1.0)
     np.testing.assert_array_equal(linear, 3 * np.eye(2))
     np.testing.assert_array_equal(shift, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", [DiscreteMeasure, Empirical, Gaussian, ScalarPool, FullPool])
+def test_scaling_alone_does_not_shift(kind):
+    """`transform(matrix)` is the law of matrix @ L: the offset is zero wherever it is left out."""
+    for owner in (kind, Measure):
+        assert inspect.signature(owner.transform).parameters["offset"].default == 0.0
+
+
+def test_a_scaled_pool_has_scaled_means():
+    doubled = ScalarPool([1.0, -2.0], [1.0, 4.0]).transform(2.0)
+    np.testing.assert_allclose(doubled.mean, [2.0, -4.0])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode import DiscreteMeasure, Empirical, Gaussian, InvalidArgument, w2
+from channelcode.certificate import Status
 from channelcode.transport import Problem, Proposal, certify
 from tests.channelcode.transport.laws import gaussians, samples, targets
 from tests.channelcode.transport.oracles import emd_squared
@@ -106,3 +107,21 @@ def test_the_closed_form_of_a_simplex_is_for_its_own_potential_only():
     wrong = certify(problem, Proposal("a guess", potential=np.array([0.0, 1.0, -1.0])))
     assert wrong.lower < best.lower - 0.1
     assert wrong.upper >= best.lower
+
+
+def test_bounds_of_far_gaussians_allow_for_the_rounding_of_their_distance():
+    """The squared distance of the means alone is rounded by 1e-16 of itself."""
+    covariance = np.array([[2.0, 0.3], [0.3, 1.0]])
+    for away in (1.0, 1e3 / 3, 1e6 / 3, 1e8 / 3):
+        found = w2(Gaussian([0.0, 0.0], covariance), Gaussian([away, away / 7], covariance / 3))
+        assert found.upper - found.lower >= 2.0**-52 * found.squared
+        assert found.upper - found.lower <= 1e-12 * max(found.squared, 1.0)
+
+
+def test_four_atoms_in_the_plane_are_proved():
+    """No sampling, no loss: a full-rank target of a Gaussian in the plane."""
+    nu = DiscreteMeasure([[1.0, 0.2], [-0.5, 1.0], [-1.0, -0.7], [0.8, -1.1]], [0.1, 0.2, 0.3, 0.4])
+    found = w2(Gaussian([0.3, -0.2], [[1.5, 0.4], [0.4, 0.7]]), nu)
+    assert found.status is Status.OPTIMAL
+    assert found.upper - found.lower <= 1e-8 * found.squared
+    assert found.problem.reduced.lost <= 1e-12

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from channelcode.certificate import Status
 from channelcode.errors import InvalidArgument
 from channelcode.measures import (
     DiscreteMeasure,
@@ -116,3 +119,19 @@ def test_k_is_checked(k):
     pool = ScalarPool([0.0, 1.0, 2.0], [1.0, 1.0, 1.0])
     with pytest.raises(InvalidArgument, match="k "):
         nearest(pool, DiscreteMeasure.symmetric(1.0), k=k)
+
+
+def test_a_search_with_proved_distances_is_optimal(rng):
+    nu = DiscreteMeasure(rng.standard_normal((3, 2)), [0.2, 0.3, 0.5])
+    assert nearest(random_pool(rng, 40, 2), nu, k=3).status is Status.OPTIMAL
+    # nothing to be wrong about: both laws are the same point
+    at_zero = EmpiricalPool(np.zeros((3, 4, 2)))
+    found = nearest(at_zero, DiscreteMeasure([[0.0, 0.0]], [1.0]))
+    assert found.squared.tolist() == [0.0]
+    assert found.status is Status.OPTIMAL
+
+
+def test_what_was_found_cannot_be_changed(rng):
+    found = nearest(random_pool(rng, 5, 2), DiscreteMeasure([[0.0, 1.0], [1.0, 0.0]], [0.5, 0.5]))
+    with pytest.raises(FrozenInstanceError):
+        found.solves = 0

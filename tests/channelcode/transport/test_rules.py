@@ -42,3 +42,9 @@ def test_nodes_are_standard_normal_and_symmetric(dim):
         np.testing.assert_allclose(part.T @ part / len(part), np.eye(dim), atol=0.3)
     # the fourth moment, 3 for a normal law, is right to the rule's error
     assert np.mean(normal_nodes(dim, 4096, 1, 0) ** 4) == pytest.approx(3.0, rel=0.02)
+
+
+def test_nodes_in_many_dimensions_are_whitened_from_twice_as_many_points_on():
+    """512 draws in 220 dimensions: the covariance of the rule is still exactly the identity."""
+    nodes = normal_nodes(220, 128, 8, 0)
+    np.testing.assert_allclose(nodes.T @ nodes / len(nodes), np.eye(220), atol=1e-10)

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from apm.pools.inputs import as_matrix, read_only_view
 from apm.posteriors.covariances import feature_covariance
-from apm.posteriors.covariances.feature_covariance import FeatureCovariance, times, weighted_squares
+from apm.posteriors.covariances.feature_covariance import (
+    FeatureCovariance,
+    require_room,
+    times,
+    weighted_squares,
+)
 from channelcode.errors import InvalidArgument
 
 
@@ -121,10 +127,19 @@ def test_of_a_singular_matrix() -> None:
 
 
 def test_a_copy_on_disk_holds_no_pool(rng: np.random.Generator) -> None:
-    covariance = FeatureCovariance.prior(np.ones(40))
+    covariance = FeatureCovariance.prior(np.ones(200)).grown(rng.normal(size=(3, 200)))
     before = len(pickle.dumps(covariance))
-    pool = sparse.csr_array(rng.normal(size=(300, 40)))
+    # one that cannot be written to, as a learner holds it: only of such is anything remembered
+    pool = read_only_view(as_matrix(sparse.csr_array(rng.normal(size=(300, 200)))))
     covariance.quadratic(pool)
     assert len(pickle.dumps(covariance)) == before
     again = pickle.loads(pickle.dumps(covariance))
     np.testing.assert_allclose(again.quadratic(pool), covariance.quadratic(pool))
+
+
+def test_a_gibibyte_is_allowed_and_no_more() -> None:
+    """Rows and columns both count, whichever is the larger."""
+    require_room((1 << 14, 1 << 13), "a matrix")
+    for shape in ((1 << 14, 9000), (1 << 26, 3), (3, 1 << 26)):
+        with pytest.raises(InvalidArgument, match=r"it would take 1\.[15] GiB"):
+            require_room(shape, "a matrix")

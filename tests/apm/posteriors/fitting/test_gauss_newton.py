@@ -21,7 +21,7 @@ from apm.posteriors.fitting.gauss_newton import (
     maximise,
     psd_root,
 )
-from channelcode import Logistic, Softmax
+from channelcode import Channel, Logistic, Softmax
 from channelcode.errors import InvalidArgument, NotConverged
 
 
@@ -115,3 +115,32 @@ def test_the_row_with_a_slope_that_is_not_finite_is_named():
     slopes = np.array([[1.0, 2.0], [np.nan, 0.0], [3.0, 4.0]])
     with pytest.raises(InvalidArgument, match=r"for x = \[7\.0\]"):
         checked_jacobian(slopes, Logistic(), np.zeros(2), np.array([[5.0], [7.0], [9.0]]))
+
+
+def test_a_steep_row_leaves_the_directions_that_it_does_not_see():
+    """(I + G'G)^-1 v for G of 1e12: what is across G stays as it is, to rounding."""
+    rows = 1e12 * np.array([[3.0, 4.0, 0.0]]) / 5
+    across, along = np.array([-0.8, 0.6, 0.0]), np.array([0.6, 0.8, 0.0])
+    solve = inverse(rows)
+    np.testing.assert_allclose(solve(across), across, atol=1e-3)  # 1e12 epsilon: what rows round to
+    np.testing.assert_allclose(solve(along), 0.0, atol=1e-3)
+    np.testing.assert_allclose(solve(np.eye(3)[2]), np.eye(3)[2], atol=1e-12)
+
+
+def test_a_label_that_cannot_come_adds_nothing():
+    """ln 0 has no slope; the model of the others must stay finite."""
+
+    class Sure(Channel):
+        dim, num_outputs = 1, 3
+
+        def log_prob(self, l):
+            two = Logistic().log_prob(l)
+            return np.concatenate([two, np.full_like(two[..., :1], -np.inf)], axis=-1)
+
+    encoder = NonLinear(lambda t, X: t[:, 0] * X[:, :1], 1)
+    told = Problem(
+        encoder, Sure(), np.ones((1, 1)), np.array([1]), np.ones(1), np.zeros(1), np.ones(1)
+    )
+    gradient, rows = told.model(np.zeros(1))
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(rows).all()

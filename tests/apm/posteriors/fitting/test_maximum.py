@@ -101,8 +101,11 @@ def test_step_solves_the_newton_system(monkeypatch, rng: np.random.Generator) ->
     Z, slope, precision = rng.normal(size=(7, 4)), rng.normal(size=(3, 4)), np.full(4, 0.7)
     expected = np.linalg.solve(full_hessian(W, Z, precision), slope.ravel()).reshape(3, 4)
     np.testing.assert_allclose(newton_step(W, Z, slope, precision), expected, rtol=1e-10)
+    W[2] = 0.0  # a label without weight, or one that is certain, bends nothing
+    flat = np.linalg.solve(full_hessian(W, Z, precision), slope.ravel()).reshape(3, 4)
+    np.testing.assert_allclose(newton_step(W, Z, slope, precision), flat, rtol=1e-10)
     monkeypatch.setattr(module, "DIRECT_SIZE", 1)
-    np.testing.assert_allclose(newton_step(W, Z, slope, precision), expected, rtol=1e-9)
+    np.testing.assert_allclose(newton_step(W, Z, slope, precision), flat, rtol=1e-9)
 
 
 def test_a_local_maximum_of_a_heavy_tail_is_still_a_maximum() -> None:

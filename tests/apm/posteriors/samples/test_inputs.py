@@ -427,3 +427,8 @@ def test_a_committee_of_probabilities():
         Belief(posterior).predict_proba(range(5)), p.mean(axis=1), atol=1e-12
     )
     np.testing.assert_allclose(log_softmax(posterior.samples, axis=2), np.log(p), atol=1e-12)
+
+
+def test_a_row_number_is_one_feature():
+    posterior = Inputs([[2.0, -2.0, 2.0], [1.0, 1.0, 1.0]])
+    assert posterior.precision.shape == (posterior.num_features,) == (1,)

@@ -153,3 +153,10 @@ def test_bad_arguments():
         Some(THETA, MASSES, channel="logistic")
     with pytest.raises(InvalidArgument, match="2 features"):
         Some(THETA, MASSES).update(X[0], 1).update(np.ones(3), 1)
+
+
+def test_the_covariance_bounds_a_variance_of_l_only_where_l_is_linear():
+    linear = Some(THETA, MASSES, encoder=Linear())
+    np.testing.assert_array_equal(linear.summed_covariance, linear.covariance)
+    with pytest.raises(InvalidArgument, match="where l is not <theta, x>"):
+        _ = Some(THETA, MASSES, encoder=product).summed_covariance

@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import norm
 
 from apm.belief import Belief
-from apm.posteriors import VariationalLogistic
+from apm.learner import Learner
+from apm.posteriors import Bohning, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower
 from apm.selectors import APM, APMExploit, APMExplore, Parameters, Predictions
 from channelcode.capacity import Power, capacity
@@ -125,3 +126,9 @@ def test_choices_remember_the_scores_with_their_constant():
     choice = rule.choose(belief, X, np.arange(len(X)))
     np.testing.assert_allclose(choice.scores, rule.scores(belief, X), rtol=1e-12)
     assert choice.rating.constant == -9.0
+
+
+def test_the_warning_about_many_classes_points_at_the_line_that_chose_the_rule():
+    with pytest.warns(UserWarning, match="looks at all 3 classes at once") as seen:
+        Learner([[1.0], [-1.0], [2.0]], Bohning(3, 0.5), APM(FixedPower(1.0)), seed=0)
+    assert [warning.filename for warning in seen] == [__file__]

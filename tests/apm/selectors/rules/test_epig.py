@@ -106,3 +106,9 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str):
 def test_targets_of_another_width_are_refused():
     with pytest.raises(InvalidArgument, match="targets must have 2 columns"):
         EPIG(targets=np.ones((4, 3))).scores(given_belief([0.5, 0.1], np.eye(2)), np.eye(2))
+
+
+def test_one_target_is_enough():
+    belief = given_belief([0.7, -0.4], [[2.0, 0.3], [0.3, 1.0]])
+    scores = EPIG(samples=20, num_targets=1).scores(belief, np.eye(2), rng=1)
+    assert np.isfinite(scores).all()

@@ -40,3 +40,10 @@ def test_the_variance_plays_no_part():
     X = np.random.default_rng(0).normal(size=(6, 2))
     narrow, wide = (given_belief([1.0, -1.0], scale * np.eye(2)) for scale in (1e-3, 1e3))
     np.testing.assert_array_equal(Uncertainty().scores(narrow, X), Uncertainty().scores(wide, X))
+
+
+def test_rows_next_to_the_boundary_are_told_apart():
+    """log P(1) - log P(0) = l, also where both are ln 2 to rounding."""
+    belief = given_belief([1.0], [[1.0]])
+    X = np.array([[3e-18], [1e-18], [-2e-18], [1e-30]])
+    np.testing.assert_allclose(Uncertainty().scores(belief, X), -np.abs(X[:, 0]), rtol=1e-12)

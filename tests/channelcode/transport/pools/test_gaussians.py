@@ -52,3 +52,20 @@ def test_one_atom_far_from_all_others(distance):
         factor = rng.standard_normal((2, 2))
         pool = FullPool(np.zeros((1, 2)), (factor @ factor.T)[None])
         assert w2_squared(pool, nu)[0] == pytest.approx(w2(pool[0], nu).squared, rel=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-30, 30])
+def test_bounds_are_in_the_units_of_the_laws(rng, exponent):
+    """Everything in units of 2^k: value and both bounds in units of 4^k, to the last bits."""
+    factors = rng.standard_normal((6, 3, 3))
+    covariance, unit = factors @ factors.transpose(0, 2, 1), 2.0**exponent
+    atoms, weights = rng.standard_normal((6, 3)), rng.dirichlet(np.full(6, 2.0))
+    means = rng.standard_normal((6, 3))
+    one = judged_pool(FullPool(means, covariance), DiscreteMeasure(atoms, weights))
+    other = judged_pool(
+        FullPool(unit * means, unit**2 * covariance), DiscreteMeasure(unit * atoms, weights)
+    )
+    np.testing.assert_allclose(np.asarray(other.lower) / unit**2, one.lower, rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(other.upper) / unit**2, one.upper, rtol=1e-13)
+    gap, wide = one.upper - one.lower, (other.upper - other.lower) / unit**2
+    np.testing.assert_allclose(wide, gap, rtol=1e-3, atol=1e-14 * one.upper.max())

@@ -92,3 +92,10 @@ def test_hostile_shapes(rng):
             assert found.closed.all()
             best = best_correlation(scores[0], masses, weights)
             assert found.primal[0] == pytest.approx(best, abs=1e-12)
+
+
+def test_one_point_goes_to_every_atom():
+    masses, weights = np.ones(1), np.array([0.25, 0.75])
+    samples, atoms = np.array([[[1.0, 2.0]], [[0.0, -1.0]]]), np.array([[1.0, 0.0], [0.0, 2.0]])
+    found, scores = solved(samples, masses, atoms, weights)
+    np.testing.assert_allclose(found.primal, (scores[:, :, 0] * weights).sum(axis=1), atol=1e-15)
