@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pickle
 import sys
@@ -109,3 +110,15 @@ def test_at_least_half_of_the_public_names_show_an_example():
     shown = [value for value in values if ">>>" in (value.__doc__ or "")]
     missing = sorted(v.__qualname__ for v in values if ">>>" not in (v.__doc__ or ""))
     assert len(shown) >= 0.5 * len(values), missing
+
+
+def test_public_dataclasses_are_values():
+    """What a user makes and hands around cannot change under another's feet."""
+    changeable = {
+        name
+        for name, kind in exported().items()
+        if isinstance(kind, type)
+        and dataclasses.is_dataclass(kind)
+        and not kind.__dataclass_params__.frozen
+    }
+    assert changeable == set()

@@ -50,10 +50,11 @@ def replacing(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Bi
     'all of it'
     """
     place = file_path(path)
-    with named(place):
-        mode = _mode_to_keep(place)
-        draft, file = _new_draft(place.parent)
+    draft = place.parent / DRAFT.format(uuid4().hex)  # known before it is made: always removed
     try:
+        with named(place):
+            mode = _mode_to_keep(place)
+            file = _locked(draft)
         with named(place), file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
@@ -185,17 +186,15 @@ def _take_name(draft: Path, place: Path) -> None:
         draft.unlink()
 
 
-def _new_draft(folder: Path) -> tuple[Path, BinaryIO]:
-    """A new locked file in `folder`, with the permissions of any new file."""
+def _locked(draft: Path) -> BinaryIO:
+    """A new locked file of this name, with the permissions of any new file."""
     while True:
-        draft = folder / DRAFT.format(uuid4().hex)
         file = open(draft, "x+b")  # noqa: SIM115  closed by the caller
         try:
             lock(file.fileno())
             if draft.exists():  # no sweep came between its making and its lock
-                return draft, file
+                return file
         except BaseException:
-            draft.unlink(missing_ok=True)
             file.close()
             raise
         file.close()

@@ -115,3 +115,14 @@ def test_a_solver_is_asked_for_each_candidate(rng):
     expected = [w2(law, nu, solver=coarse, tol=1.0).squared for law in laws]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert np.abs(found - w2_squared(laws, nu)).max() > 1e-6
+
+
+def test_targets_of_rank_three_need_no_table(monkeypatch):
+    """A large pool in R^3 gets what its laws get one by one: the table is for the plane."""
+    monkeypatch.setattr("channelcode.transport.pool.TABLE_SIZE", 4)
+    rng = np.random.default_rng(8)
+    factors = rng.standard_normal((5, 3, 3))
+    pool = FullPool(rng.standard_normal((5, 3)), factors @ factors.transpose(0, 2, 1))
+    nu = DiscreteMeasure(rng.standard_normal((5, 3)), rng.dirichlet(np.full(5, 2.0)))
+    one_by_one = [w2(law, nu).squared for law in pool]
+    np.testing.assert_allclose(w2_squared(pool, nu), one_by_one, rtol=1e-7)

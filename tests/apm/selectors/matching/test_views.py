@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from apm.belief import Belief
 from apm.posteriors import Bohning, Laplace, VariationalLogistic
 from apm.power import FixedPower, PoolMaxPower, SpectralPower, SpectralWithMean
 from apm.selectors import APM, AllClasses, ContestedPair, Parameters, Predictions
-from apm.selectors.matching.views import contested, pair_laws
+from apm.selectors.matching.views import Through, contested, pair_laws
 from channelcode.channels import Logistic, Ordinal, Probit, Softmax
 from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, FullPool, Gaussian, ScaledPool
@@ -227,3 +229,10 @@ def test_bad_choices_are_refused() -> None:
         APM(channel=ContestedPair()).scores(ordinal, X)
     with pytest.raises(InvalidArgument, match="dim"):
         APM(channel=Softmax(3)).scores(ordinal, X)
+
+
+def test_a_channel_of_the_users_own_stays_the_one_that_was_given():
+    through = Through(Logistic())
+    with pytest.raises(FrozenInstanceError):
+        through.channel = Probit()
+    assert hash(through) == hash(Through(Logistic()))
