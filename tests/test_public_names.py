@@ -119,6 +119,6 @@ def test_public_dataclasses_are_values():
         for name, kind in exported().items()
         if isinstance(kind, type)
         and dataclasses.is_dataclass(kind)
-        and not kind.__dataclass_params__.frozen
+        and not kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     }
     assert changeable == set()

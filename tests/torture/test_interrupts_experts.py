@@ -18,7 +18,7 @@ from tests.torture.test_threads import together
 EXPERTS = [Expert(Logistic(), 3.0, "sure"), Expert(Lapse(Logistic(), 0.2, 0.2), 1.0, "noisy")]
 PLACES = ("/apm/experts/", "/apm/answering/", "/apm/learner.py", "/apm/journal.py")
 
-CALLS: dict[str, Callable[[ExpertLearner], Any]] = {
+CALLS: dict[str, Callable[[Any], Any]] = {
     "tell": lambda held: held.tell(1, 1, expert="noisy"),
     "tell several": lambda held: held.tell([1, 3], [1, 0], expert="sure"),
     "correct": lambda held: held.correct(0, 1, expert="sure"),

@@ -134,4 +134,4 @@ def test_a_search_with_proved_distances_is_optimal(rng):
 def test_what_was_found_cannot_be_changed(rng):
     found = nearest(random_pool(rng, 5, 2), DiscreteMeasure([[0.0, 1.0], [1.0, 0.0]], [0.5, 0.5]))
     with pytest.raises(FrozenInstanceError):
-        found.solves = 0
+        found.solves = 0  # type: ignore[misc]
