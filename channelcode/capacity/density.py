@@ -19,6 +19,7 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
+from channelcode.capacity.certify.far_inputs import covered, search_end
 from channelcode.capacity.noise.gaussian import shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
@@ -26,7 +27,7 @@ from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
 from channelcode.capacity.solvers.laplace_peak import laplace_peak, laplace_peak_and_power
 from channelcode.certificate import Certificate, SolveStats
-from channelcode.channels import AdditiveLaplace, Channel
+from channelcode.channels import AdditiveLaplace, Channel, Gamma
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
@@ -37,6 +38,7 @@ from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_row
 from channelcode.measures import DiscreteMeasure
 
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
+_WIDE = 0.7  # power times shape: of waiting times whose range is found from that of the best law
 _FARTHEST_PROVED = 100.0  # times the range that was searched
 _LETTERS_APART = 0.02  # scales
 _DEAREST = 16.0  # times the budget: where a search under a cost alone ends
@@ -125,6 +127,8 @@ def _affordable(problem: Problem) -> float:
     """How far to look without a peak: as far as an input costs no more than some budgets."""
     budget = problem.limits.budget
     if problem.limits.is_power:
+        if isinstance(problem.channel, Gamma) and budget * problem.channel.shape >= _WIDE:
+            return search_end(problem.channel.shape, budget)
         return _FARTHEST * float(np.sqrt(budget))
     sizes = np.geomspace(1e-3, 1e6, 181)
     first, last = problem.channel.domain
@@ -177,8 +181,18 @@ def _judged(
         ends = (min(ends[0], -falls), max(ends[1], falls))
     elif whole:
         reason = ""
-    bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
     lower = max(found.nats - found.error, 0.0)
+    bound = None
+    cover = None if whole else covered(problem, law, found.nats, proposal.multiplier, ends[1])
+    if cover is not None:
+        far = (-cover.radius, cover.radius)
+        bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)
+        bound = bound._replace(error=bound.error + cover.slack)
+        if bound.nats + bound.error - lower <= tol * LOG_TWO:
+            whole, ends = True, far
+            reason = "; farther out the power outweighs a Gaussian output of 1e-12"
+    if bound is None or not whole:
+        bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
     known = min(shannon_bound(problem) * (1.0 + 4e-16), laplace_power_bound(problem))
     upper = min(bound.nats + bound.error, known)
     certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)

@@ -1,0 +1,110 @@
+"""Inputs beyond every atom, under a power alone: an output law with tails that are heavy enough.
+
+C <= max_l [D(f_l || q) - s (l^2 - P)] for any output law q. That of a law with finitely many atoms
+has tails like the noise, and where these are light D grows faster than any power: the bound would
+be infinite although the law is as good as optimal. So a little mass is added to it. With atoms
+beyond the last one, of the mass that the best law has there to within a factor, q' = (1 - e') q_1,
+and with e g, g Gaussian of a variance of 1/s, in the rest:
+
+    D(f_l || q') <= min(D(f_l || q_1) - ln(1 - e), D(f_l || g) - ln e).
+
+The first counts up to a radius, the second beyond it, where it is known: for Y = l + Z
+
+    D(f_l || g) = -h(Z) + 1/2 ln(2 pi / s) + s/2 (Var Z + (l + E Z)^2),
+
+which the power s l^2 outgrows. It is never evaluated; its price is -ln(1 - e).
+"""
+
+from __future__ import annotations
+
+from math import log, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import digamma, gammaln, polygamma
+
+from channelcode._validation import Array
+from channelcode.capacity.problem import Problem
+from channelcode.channels import Gamma
+from channelcode.measures import DiscreteMeasure
+
+SHARE = 1e-12  # e, of the Gaussian part
+SPACING = 0.5  # deviations of the noise between added atoms
+MARGIN = 6.0  # deviations of the noise that they go beyond the radius
+PLENTY = 2.0  # times the mass that is needed by the formula
+MOST_ADDED = 2000
+NEGLIGIBLE = 2.5e-10  # mass beyond the end of a search; less for wide laws, of more atoms
+
+
+class Covered(NamedTuple):
+    """A law whose output serves up to `radius`; beyond it F <= C is proved; `slack` in nats."""
+
+    law: DiscreteMeasure
+    radius: float
+    slack: float
+
+
+class Noise(NamedTuple):
+    """Mean, variance and entropy in nats of what is added to the input."""
+
+    mean: float
+    variance: float
+    entropy: float
+
+
+def gamma_noise(shape: float) -> Noise:
+    """ln Y - l for a waiting time: ln of a gamma variable of mean one.
+
+    >>> tuple(round(x, 6) for x in gamma_noise(1.0))         # -gamma, pi^2/6, 1 + gamma
+    (-0.577216, 1.644934, 1.577216)
+    """
+    mean = float(digamma(shape) - np.log(shape))
+    spread = float(polygamma(1, shape))
+    # h = ln Gamma(k) - k psi(k) + k
+    return Noise(mean, spread, float(gammaln(shape) - shape * digamma(shape) + shape))
+
+
+def tail_weight(shape: float, power: float, nats: float, price: float, sizes: Array) -> Array:
+    """The density of the best input far out, to within a factor, if its information is `nats`.
+
+    D = C + s (l^2 - P) there says ln q(y) = -C - h + s P - s (y^2 - 2 m y + m^2 - Var Z), and
+    the input behind it is q / M(2 s y), M the generating function of the noise.
+    """
+    noise, tilt = gamma_noise(shape), 2.0 * price * sizes
+    log_q = -nats - noise.entropy + price * power
+    log_q = log_q - price * ((sizes - noise.mean) ** 2 - noise.variance)
+    return np.exp(log_q - gammaln(shape + tilt) + gammaln(shape) + tilt * np.log(shape))
+
+
+def search_end(shape: float, power: float) -> float:
+    """Where the best input has `NEGLIGIBLE` left, from Shannon's formula for the same variance."""
+    spread = gamma_noise(shape).variance
+    nats, price = 0.5 * np.log1p(power / spread), 0.5 / (power + spread)
+    sizes = np.sqrt(power) * np.linspace(2.0, 40.0, 761)
+    left = np.sqrt(power) * tail_weight(shape, power, float(nats), price, sizes)
+    return float(sizes[np.argmax(left < NEGLIGIBLE / max(1.0, power * shape) ** 1.5)])
+
+
+def covered(
+    problem: Problem, law: DiscreteMeasure, nats: float, multiplier: float, last: float
+) -> Covered | None:
+    """A law that covers every input of a waiting time under a power alone; None for others.
+
+    Up to `last` the law is to be good by itself.
+    """
+    channel, limit = problem.channel, problem.limits
+    if not isinstance(channel, Gamma) or not limit.is_power or not multiplier > 0.0:
+        return None
+    noise, s = gamma_noise(channel.shape), multiplier
+    room = -log(SHARE) - noise.entropy + 0.5 * log(2.0 * pi / s)
+    room += 0.5 * s * (noise.variance + noise.mean**2) + s * limit.budget - nats
+    radius = abs(noise.mean) + sqrt(noise.mean**2 + 2.0 * max(room, 0.0) / s)
+    step = SPACING * sqrt(noise.variance)
+    count = int(np.ceil((radius - last) / step + MARGIN / SPACING))
+    if not 0 < count <= MOST_ADDED:
+        return None
+    sizes = last + step * np.arange(0.0, count)
+    level = PLENTY * step * tail_weight(channel.shape, limit.budget, nats, s, sizes)
+    points = np.concatenate([law.atoms, sizes])
+    weights = np.concatenate([law.weights, level])
+    return Covered(DiscreteMeasure(points, weights / weights.sum()), radius, 2.0 * SHARE)
