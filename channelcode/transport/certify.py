@@ -35,7 +35,7 @@ JUDGE_GOAL = 1e-8  # Newton decrement on them: far below their error
 SHAKEN = 4 * EPSILON  # how far apart, relatively, the vectors are that the plane is judged by
 MOST_PLANE_ATOMS = 64  # a cell of the plane costs m^2
 MOST_SPACE_ATOMS = 12  # a cell diagram costs m^4: beyond, quasi-Monte Carlo is cheaper
-# Slabs against integrals along edges: 6e-8 at worst in 4,500 hostile diagrams, 1e-10 in most kinds.
+# Slabs against integrals along edges: 6e-8 at worst in 10,500 hostile diagrams, 1e-10 in most.
 SLAB_DOUBT = 2e-7
 
 
