@@ -10,7 +10,7 @@ from channelcode.capacity.solvers.laplace_law import MOST_ATOMS, Shape, cells, m
 # The solution of both integrals in `laplace_peak`
 DISTANCE = 1.933616946694547525733391  # A - a
 SHARE = 0.4157694833059523442366838  # mu: mass at either end of the even part, over its density
-SHARES_OF_DISTANCE = (0.5, 0.8, 0.2, 0.95, 0.05)  # where Newton begins: of DISTANCE
+SHARES_OF_DISTANCE = (0.5, 0.8, 0.35, 0.2, 0.12, 0.95, 0.05)  # where Newton begins: of DISTANCE
 
 
 def laplace_peak(scale: float, peak: float, *, tol: float) -> Proposal | None:

@@ -103,7 +103,8 @@ class TwoAtoms:
 
 
 @pytest.mark.parametrize(
-    ("peak", "power"), [(1.0, 0.5), (1.5, 1.1), (2.0, 3.0), (3.0, 2.3), (6.0, 8.0), (6.0, 17.0)]
+    ("peak", "power"),
+    [(1.0, 0.5), (1.5, 1.1), (2.0, 3.0), (3.0, 2.3), (6.0, 8.0), (6.0, 17.0), (6.351272, 5.633303)],
 )
 def test_power_and_peak_where_both_count(peak, power):
     """Certified; below either limit alone; and the atoms at the ends of the range carry mass."""
