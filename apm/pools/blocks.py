@@ -105,7 +105,7 @@ class Sliced(Blocks):
             raise InvalidArgument("pool", rule, f"shape {tuple(rows.shape)}")
 
     def blocks(self) -> Iterator[Any]:
-        for start in range(0, len(self._rows), self._height):
+        for start in range(0, self._rows.shape[0], self._height):
             yield np.asarray(self._rows[start : start + self._height])
 
     def read(self, start: int, stop: int) -> Any:

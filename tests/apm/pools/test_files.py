@@ -99,3 +99,25 @@ def test_parquet(tmp_path, group):
     parquet.write_table(words, tmp_path / "words.parquet")
     with pytest.raises(InvalidArgument, match="column 'a'"):
         as_rows(tmp_path / "words.parquet")
+
+
+@pytest.mark.parametrize("chunks", [(64, 3), (700, 2), (1, 1)], ids=str)
+def test_zarr_arrays_and_folders(tmp_path, chunks):
+    zarr = pytest.importorskip("zarr")
+    kept = zarr.create_array(str(tmp_path / "pool.zarr"), shape=X.shape, chunks=chunks, dtype="f8")
+    kept[:] = X
+    for pool in (tmp_path / "pool.zarr", kept):
+        rows = as_rows(pool)
+        assert rows is not None
+        np.testing.assert_array_equal(rows[:], X)
+        np.testing.assert_array_equal(rows[[5, 699, 0]], X[[5, 699, 0]])
+    with pytest.raises(InvalidArgument, match="pool"):
+        as_rows(tmp_path / "gone.zarr")
+
+
+def test_a_folder_that_is_no_zarr_array_is_refused(tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "other.zarr").mkdir()
+    (tmp_path / "other.zarr" / "notes.txt").write_text("no array")
+    with pytest.raises(InvalidArgument, match="pool"):
+        as_rows(tmp_path / "other.zarr")
