@@ -64,7 +64,7 @@ def products(path: Path, columns: int) -> None:
     tile = np.ones((4096, columns), dtype=np.float32)
     factor = np.ones((columns, columns), dtype=np.float32)
     for _ in range(rows // len(tile)):
-        tile @ factor
+        _ = tile @ factor
 
 
 def measure(path: Path, columns: int) -> None:
@@ -77,7 +77,8 @@ def measure(path: Path, columns: int) -> None:
     for rule in (APM(), InformationGain()):
         learner = Learner(warm, VariationalLogistic(), rule, seed=0)
         learner.tell(range(LABELS), labels)
-        learner.ask(2), learner.explain(30)
+        learner.ask(2)
+        learner.explain(30)
     del warm, learner
     before = peak()
     unit = least(lambda: read(path), 3)

@@ -51,6 +51,8 @@ def label_command(
     with told():
         if not 0 <= port < 1 << 16:
             raise InvalidArgument("port", "must be a number below 65536", port)
+        if not labels.absolute().parent.is_dir():
+            raise InvalidArgument("labels", "must be a file in a folder that exists", str(labels))
         held = opened(
             pool, labels, features=features, text=text, image=image, identity=identity,
             classes=classes, seed=seed, encoding=encoding, selector=selector,

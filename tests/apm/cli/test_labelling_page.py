@@ -43,3 +43,11 @@ def test_options_on_the_page_exist(command):
         if line.startswith(f"apm {command} "):
             for option in re.findall(r"(?<= )--?[a-z]+", line):
                 assert option in text, line
+
+
+def test_labels_in_a_folder_that_is_not_there_are_refused_before_a_page_is_served(tmp_path):
+    (tmp_path / "pool.csv").write_text("a,b\n1,2\n3,4\n")
+    arguments = ["label", str(tmp_path / "pool.csv"), "--labels", str(tmp_path / "no" / "l.csv")]
+    result = CliRunner().invoke(app, [*arguments, "--no-browser"])
+    assert result.exit_code in (1, 2)
+    assert "folder that exists" in result.output

@@ -130,7 +130,8 @@ def test_a_copy_on_disk_holds_no_pool(rng: np.random.Generator) -> None:
     covariance = FeatureCovariance.prior(np.ones(200)).grown(rng.normal(size=(3, 200)))
     before = len(pickle.dumps(covariance))
     # one that cannot be written to, as a learner holds it: only of such is anything remembered
-    pool = read_only_view(as_matrix(sparse.csr_array(rng.normal(size=(300, 200)))))
+    rows: Any = sparse.csr_array(rng.normal(size=(300, 200)))
+    pool = read_only_view(as_matrix(rows))
     covariance.quadratic(pool)
     assert len(pickle.dumps(covariance)) == before
     again = pickle.loads(pickle.dumps(covariance))
