@@ -15,7 +15,7 @@ from channelcode.transport.solvers.semidual import SemiDual
 from channelcode.transport.target import EPSILON, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
-CHUNK = 1 << 17  # numbers handled at a time: one megabyte stays in the cache
+CHUNK = 1 << 16  # numbers handled at a time: half a megabyte; twice that is paged in anew each time
 
 
 def samples_squared(

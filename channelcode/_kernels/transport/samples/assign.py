@@ -22,7 +22,8 @@ FIRST_POINTS = 20  # for each atom, that Newton's method looks at before all
 POINTS_EACH = 1.5  # the masses may differ by so many points for each atom when paths take over,
 POINTS_PAIR = 1 / 16  # and by so many for each pair: a step costs the cube, a path the square
 LOST = 4.0  # times that: then the first points are solved exactly
-NEAR_POINTS = 32  # near the edges that may move at first,
+NEAR_POINTS = 32  # near the edges that may move at first, or this part of all if it is less,
+NEAR_SHARE = 1 / 16
 NEAR_EACH = 8  # and for each atom,
 NEAR_ERROR = 3.0  # and for each that is too much;
 NEAR_PART = 0.6  # but all, if this part of them would
@@ -233,7 +234,7 @@ def assign_pool(
             if stage == SOME and error <= LOST * enough:
                 stage = NEAR
                 continue
-            wanted = NEAR_POINTS + NEAR_EACH * m + int(NEAR_ERROR * error * n)
+            wanted = int(min(NEAR_POINTS, NEAR_SHARE * n) + NEAR_EACH * m + NEAR_ERROR * error * n)
             everyone = stage != NEAR or wanted >= NEAR_PART * n
             margin = math.inf if everyone else lead_of(lead, wanted)
             count = 0
