@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 from apm.studies.engine.store import write_whole
 from apm.studies.multiclass.methods import DEFAULT
 from apm.studies.multiclass.protocol import CHOSEN_ON, Cell
 from apm.studies.multiclass.results import RIVALS, Outcomes, read_results
-from apm.studies.report.html import gallery, page, show, table
+from apm.studies.report.html import (
+    Entry,
+    gallery,
+    heading,
+    page,
+    paragraph,
+    show,
+    table,
+    title,
+)
 from apm.studies.report.ranks import rank_figure
 from apm.studies.report.style import INK, Figure, dress, dress_legend, finish, new_figure
 
@@ -31,19 +39,21 @@ def write_page(results: str | Path, out: str | Path) -> Path:
     folder = Path(out)
     figures = folder / "figures"
     body = [
-        "<h1>Multi-class study</h1>",
-        f"<p>{len(outcomes.cells)} cells, {len(outcomes.methods)} methods. The rule under test is "
-        f"<b>{escape(DEFAULT)}</b>; it was chosen on {', '.join(CHOSEN_ON)} and left untouched on "
-        "the other data sets. Area is the mean test accuracy over the labels asked.</p>",
+        title("Multi-class study"),
+        paragraph(
+            f"{len(outcomes.cells)} cells, {len(outcomes.methods)} methods. The rule under test is "
+            f"“{DEFAULT}”; it was chosen on {', '.join(CHOSEN_ON)} and left untouched on "
+            "the other data sets. Area is the mean test accuracy over the labels asked."
+        ),
         *_verdicts(outcomes),
-        "<h2>Areas</h2>",
+        heading("Areas"),
         _areas(outcomes),
     ]
     if len(outcomes.cells) > 1:
         ranks = rank_figure(outcomes.ranks(), figures, name="multiclass-ranks")
-        body += ["<h2>Ranks</h2>", show(ranks, "medium")]
-    body += ["<h2>Learning curves</h2>", gallery(curves_figures(outcomes, figures))]
-    body += ["<h2>Cost of one selection</h2>", _seconds(outcomes)]
+        body += [heading("Ranks"), show(ranks, "medium")]
+    body += [heading("Learning curves"), gallery(curves_figures(outcomes, figures))]
+    body += [heading("Cost of one selection"), _seconds(outcomes)]
     path = folder / "multiclass.html"
     write_whole(path, page("Multi-class study", body).encode())
     return path
@@ -55,12 +65,12 @@ def _verdicts(outcomes: Outcomes) -> list[str]:
         found = outcomes.compare(cell, DEFAULT)
         rows.append(
             (
-                escape(cell.name) + ("" if cell.fresh else " *"),
-                escape(found.rival),
+                cell.name + ("" if cell.fresh else " *"),
+                found.rival,
                 f"{outcomes.mean(cell, found.rival):.4f}",
                 f"{outcomes.mean(cell, DEFAULT):.4f}",
-                escape(str(found.difference)),
-                f"<b>{found.verdict}</b>" if found.verdict != "tie" else "tie",
+                str(found.difference),
+                Entry(found.verdict, "" if found.verdict == "tie" else "best"),
             )
         )
     tallies = []
@@ -68,13 +78,13 @@ def _verdicts(outcomes: Outcomes) -> list[str]:
         if name in RIVALS:
             continue
         counts = [outcomes.tally(name), outcomes.tally(name, fresh=True)]
-        tallies.append((escape(name), *(" / ".join(map(str, count)) for count in counts)))
+        tallies.append((name, *(" / ".join(map(str, count)) for count in counts)))
     header = ("cell", "best of margin, Bayesian margin, EPIG", "its area", "area of the rule")
     return [
-        "<h2>The rule against the best rival of each cell</h2>",
+        heading("The rule against the best rival of each cell"),
         table((*header, "paired difference, 95 % interval", "verdict"), rows),
-        "<p>* the rule was chosen on this data set.</p>",
-        "<h2>Wins, ties and losses against the best rival</h2>",
+        paragraph("* the rule was chosen on this data set."),
+        heading("Wins, ties and losses against the best rival"),
         table(("method", "all cells", "fresh data sets"), tallies),
     ]
 
@@ -84,24 +94,22 @@ def _areas(outcomes: Outcomes) -> str:
     for cell in outcomes.cells:
         best = max(outcomes.methods, key=lambda name, c=cell: outcomes.mean(c, name))
         values = [
-            f"<b>{outcomes.mean(cell, name):.3f}</b>"
-            if name == best
-            else f"{outcomes.mean(cell, name):.3f}"
+            Entry(f"{outcomes.mean(cell, name):.3f}", "best" if name == best else "")
             for name in outcomes.methods
         ]
-        rows.append((escape(cell.name), *values))
-    return table(("cell", *map(escape, outcomes.methods)), rows)
+        rows.append((cell.name, *values))
+    return table(("cell", *outcomes.methods), rows)
 
 
 def _seconds(outcomes: Outcomes) -> str:
     rows = [
         (
-            escape(cell.name),
+            cell.name,
             *(f"{1e3 * outcomes.seconds[cell][name]:.2f}" for name in outcomes.methods),
         )
         for cell in outcomes.cells
     ]
-    header = ("cell (milliseconds of CPU, median)", *map(escape, outcomes.methods))
+    header = ("cell (milliseconds of CPU, median)", *outcomes.methods)
     return table(header, rows)
 
 

@@ -1,7 +1,6 @@
 """The frame of the report: one HTML page that needs no network, light and dark, wide and narrow.
 
-The markup is in `report.html`, a template of Jinja2 with autoescape: titles and captions are text.
-Cells of tables and paragraphs are markup that the chapters have made and escaped.
+All markup is in `report.html`, a template of Jinja2 with autoescape: what the chapters say is text.
 """
 
 from __future__ import annotations
@@ -21,6 +20,18 @@ class _Picture(NamedTuple):
 
     svg: Any
     caption: str
+
+
+class Entry(NamedTuple):
+    """An entry of a table: its text, a note below it, how it stands and what marks it.
+
+    `kind` is "text" (to the left), "best" or "soft", or several; `mark` a verdict's colour.
+    """
+
+    text: str
+    kind: str = ""
+    note: str | None = None
+    mark: str = ""
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -52,10 +63,44 @@ def gallery(figures: Iterable[Figure]) -> str:
     return _made("figures", [_picture(figure) for figure in figures])
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "") -> str:
-    """A table; cells are HTML, and a cell that begins with '<td' is taken as it is."""
-    head = [_markup(cell) for cell in header]
-    return _made("rows", head, [[_markup(cell) for cell in row] for row in rows], kind)
+def table(header: Sequence[str], rows: Iterable[Sequence[str | Entry]], *, kind: str = "") -> str:
+    """A table; an entry is text or a `Entry`."""
+    body = [[cell if isinstance(cell, Entry) else Entry(cell) for cell in row] for row in rows]
+    return _made("rows", header, body, kind)
+
+
+def title(text: str) -> str:
+    """The title of the page."""
+    return _made("title", text)
+
+
+def heading(text: str, key: str = "") -> str:
+    """The heading of a chapter; `key` is what links name."""
+    return _made("heading", text, key)
+
+
+def subheading(text: str) -> str:
+    """A heading inside a chapter."""
+    return _made("subheading", text)
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph; names of files stand between backticks.
+
+    >>> paragraph("See `areas.csv`: 1 < 2.")
+    '<p>See <code>areas.csv</code>: 1 &lt; 2.</p>'
+    """
+    return _made("paragraph", text.split("`"), kind)
+
+
+def numbers(boxes: Iterable[tuple[str, str]]) -> str:
+    """Large numbers, each with what it counts."""
+    return _made("numbers", list(boxes))
+
+
+def links(anchors: Iterable[tuple[str, str]]) -> str:
+    """Where the chapters are: keys and texts."""
+    return _made("links", list(anchors))
 
 
 def _picture(figure: Figure) -> _Picture:

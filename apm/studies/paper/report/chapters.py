@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from apm.studies.paper.claims.judges import mean_difference
 from apm.studies.paper.methods import ABLATIONS, ADDITIONS, CURVE_METHODS
 from apm.studies.paper.report.pictures import Pictures
 from apm.studies.paper.report.published_costs import PUBLISHED
 from apm.studies.paper.results import Sheet
-from apm.studies.report.html import gallery, show, table
+from apm.studies.report.html import (
+    Entry,
+    gallery,
+    heading,
+    paragraph,
+    show,
+    subheading,
+    table,
+)
 
 Sheets = dict[str, Sheet]
 _COSTS = {
@@ -26,17 +32,19 @@ def comparison(sheets: Sheets, pictures: Pictures) -> list[str]:
     for name, sheet in sheets.items():
         means = {method: float(areas.mean()) for method, areas in sheet.areas.items()}
         best = max(means.values())
-        cells = [f"<td>{escape(name)}</td>"]
+        cells = [Entry(name)]
         for method in methods:
-            kind = ' class="best"' if means.get(method) == best else ""
+            kind = "best" if means.get(method) == best else ""
             text = f"{100 * means[method]:.1f}" if method in means else "–"
-            cells.append(f"<td{kind}>{text}</td>")
+            cells.append(Entry(text, kind))
         rows.append(cells)
     parts = [
-        "<h2 id='comparison'>All methods compared</h2>",
-        "<p>Area under the curve: mean test accuracy (%) over the first 40 queries; the best of "
-        "each row is bold. Intervals and all paired differences are in <code>areas.csv</code> and "
-        "<code>differences.csv</code>.</p>",
+        heading("All methods compared", "comparison"),
+        paragraph(
+            "Area under the curve: mean test accuracy (%) over the first 40 queries; the best of "
+            "each row is bold. Intervals and all paired differences are in `areas.csv` and "
+            "`differences.csv`."
+        ),
         table(["Data set", *methods], rows),
     ]
     if pictures.ranks is not None:
@@ -49,28 +57,30 @@ def comparison(sheets: Sheets, pictures: Pictures) -> list[str]:
 def costs(sheets: Sheets) -> list[str]:
     """The three cost tables beside the paper's."""
     parts = [
-        "<h2 id='costs'>What it costs</h2>",
-        "<p>Median over trials of the CPU seconds for the first 40 queries; below each, the "
-        "paper's published figure (Intel Xeon Gold 6226, 2.7 GHz) and how many times faster this "
-        "is. The machines differ, too: part of the ratio is hardware.</p>",
+        heading("What it costs", "costs"),
+        paragraph(
+            "Median over trials of the CPU seconds for the first 40 queries; below each, the "
+            "paper's published figure (Intel Xeon Gold 6226, 2.7 GHz) and how many times faster "
+            "this is. The machines differ, too: part of the ratio is hardware."
+        ),
     ]
     for kind, title in _COSTS.items():
         rows = []
         for name, sheet in sheets.items():
-            cells = [f"<td>{escape(name)}</td>"]
+            cells = [Entry(name)]
             for method in (
                 m for m in CURVE_METHODS if any(m in s.methods for s in sheets.values())
             ):
                 if method not in sheet.methods:
-                    cells.append("<td>–</td>")
+                    cells.append(Entry("–"))
                     continue
                 ours = sheet.cumulative_seconds(method)[kind]
                 theirs = PUBLISHED[kind].get(name, {}).get(method)
                 note = "" if theirs is None else f"{theirs:.3f} s, {theirs / max(ours, 1e-9):,.0f}×"
-                cells.append(f"<td>{1000 * ours:.2f} ms<small>{note}</small></td>")
+                cells.append(Entry(f"{1000 * ours:.2f} ms", note=note))
             rows.append(cells)
         shown = [m for m in CURVE_METHODS if any(m in s.methods for s in sheets.values())]
-        parts += [f"<h3>{title}</h3>", table(["Data set", *shown], rows)]
+        parts += [subheading(title), table(["Data set", *shown], rows)]
     return parts
 
 
@@ -80,9 +90,11 @@ def failure(pictures: Pictures) -> list[str]:
         return []
     legend = [] if pictures.failure_legend is None else [show(pictures.failure_legend, "legend")]
     return [
-        "<h2 id='failure'>vehicle-cars: why exploration helps</h2>",
-        "<p>The paper's failure analysis over the whole pool, with APM-LR's two terms alone: "
-        f"{ABLATIONS[0]} (exploitation) and {ABLATIONS[1]} (exploration). Means over trials.</p>",
+        heading("vehicle-cars: why exploration helps", "failure"),
+        paragraph(
+            "The paper's failure analysis over the whole pool, with APM-LR's two terms alone: "
+            f"{ABLATIONS[0]} (exploitation) and {ABLATIONS[1]} (exploration). Means over trials."
+        ),
         *legend,
         gallery(pictures.failure),
     ]
@@ -92,7 +104,7 @@ def cross(pictures: Pictures) -> list[str]:
     """The illustration of the cross set."""
     if pictures.cross is None:
         return []
-    return ["<h2 id='cross'>cross: how Uncertainty goes wrong</h2>", show(pictures.cross, "wide")]
+    return [heading("cross: how Uncertainty goes wrong", "cross"), show(pictures.cross, "wide")]
 
 
 def information(pictures: Pictures) -> list[str]:
@@ -100,11 +112,13 @@ def information(pictures: Pictures) -> list[str]:
     if not pictures.information:
         return []
     return [
-        "<h2 id='information'>Information per query</h2>",
-        "<p>What each label was expected to tell about the weights. The capacity is that of the "
-        "logistic channel at the largest power of any candidate, which is valid for all of them; "
-        "the bounds prove how much better the best candidate could have been, without looking at "
-        "it.</p>",
+        heading("Information per query", "information"),
+        paragraph(
+            "What each label was expected to tell about the weights. The capacity is that of the "
+            "logistic channel at the largest power of any candidate, which is valid for all of "
+            "them; the bounds prove how much better the best candidate could have been, without "
+            "looking at it."
+        ),
         gallery(pictures.information),
     ]
 
@@ -119,12 +133,14 @@ def beyond(sheets: Sheets, pictures: Pictures) -> list[str]:
         found = mean_difference(sheets, method, "APM-LR")
         lead = sum(sheet.difference(method, "APM-LR").low > 0 for sheet in sheets.values())
         lag = [n for n, sheet in sheets.items() if sheet.difference(method, "APM-LR").high < 0]
-        cells = [escape(method), escape(str(found)), f"{lead} of {len(sheets)}"]
-        rows.append([*cells, f'<td class="text">{escape(", ".join(lag)) or "none"}</td>'])
+        cells = [method, str(found), f"{lead} of {len(sheets)}"]
+        rows.append([*cells, Entry(", ".join(lag) or "none", "text")])
     return [
-        "<h2 id='beyond'>Beyond the paper</h2>",
-        "<p>InfoGain-exact integrates the information gain instead of drawing 100 samples; EPIG "
-        "asks for information about predictions on the pool instead of about the weights.</p>",
+        heading("Beyond the paper", "beyond"),
+        paragraph(
+            "InfoGain-exact integrates the information gain instead of drawing 100 samples; EPIG "
+            "asks for information about predictions on the pool instead of about the weights."
+        ),
         table(["Method", "Mean area − APM-LR", "Sets ahead of APM-LR", "Sets behind APM-LR"], rows),
         *(show(figure, "medium") for figure in pictures.areas[1:]),
     ]

