@@ -20,6 +20,7 @@ from apm.selectors import Random, Selector
 from apm.selectors.default import default_selector
 from apm.storage.frames import frame
 from apm.studies.engine.execution import Task, results_of
+from apm.studies.engine.progress import Progress
 from apm.studies.engine.statistics import Interval, bootstrap_interval
 from apm.studies.engine.study import Plan
 from apm.studies.engine.trial import Run, area_under_curve
@@ -149,6 +150,7 @@ def compare(
     trials: int = 10,
     rng: int = 0,
     workers: int = 1,
+    progress: bool = False,
 ) -> Comparison:
     """Run selectors on labelled data X `(n, d)`, y `(n,)`, each from the same start, and compare.
 
@@ -156,7 +158,7 @@ def compare(
     of each class is told, then `labels` more as the selector asks. The model is the library's own
     choice for that many classes unless given, on standardised features. `selectors` is a list, or a
     dictionary by name; by default the library's rule and `Random()`. `workers` processes share the
-    trials, with the same result.
+    trials, with the same result; `progress=True` shows how many are finished.
 
     >>> import numpy as np
     >>> from apm import Margin, Random
@@ -183,8 +185,11 @@ def compare(
     )  # fmt: skip
     tasks = (Task(plan, trial) for trial in range(plan.trials))
     curves: Array = np.empty((len(chosen), plan.trials, plan.labels + 1))
-    for _, trial, runs, _ in results_of(tasks, integer("workers", workers, least=1), None):
-        curves[:, trial] = [run.arrays["accuracy"] for run in runs]
+    results = results_of(tasks, integer("workers", workers, least=1), None)
+    with Progress(plan.trials, shown=progress) as display:
+        for name, trial, runs, _ in results:
+            curves[:, trial] = [run.arrays["accuracy"] for run in runs]
+            display.advance(f"{name} {trial}")
     return Comparison(tuple(chosen), curves)
 
 

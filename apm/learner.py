@@ -56,10 +56,10 @@ class Learner(Reading):
     >>> from apm import VariationalLogistic
     >>> learner = Learner([[0.5, 1.0], [-1.0, 0.2], [0.3, -2.0]], VariationalLogistic(), seed=0)
     >>> learner.ask()
-    Rows([2])
-    >>> learner.tell(2, "no")
+    Rows([1])
+    >>> learner.tell(1, "no")
     >>> learner.ask(2)
-    Rows([1, 0])
+    Rows([0, 2])
     """
 
     #: Whether the members of a class choose experts, too.
@@ -194,6 +194,21 @@ class Learner(Reading):
         kept = np.array(weights) if retrain else None
         return Run(np.array(indices, dtype=np.intp), kept)
 
+    def label(self, render: Callable[[int], Any] | None = None, *, classes: ArrayLike = ()) -> Any:
+        """Buttons for a notebook (extra `notebook`): the row to label, an answer at a click.
+
+        `render(row)` is given the number of the row, as `ask` gives it, and returns anything that a
+        notebook can display; text is shown as text. Without it the columns and their values are
+        shown. `classes` have a button before they were told. See `docs/labelling.md`.
+
+        >>> learner = Learner([[1.0], [-1.0], [2.0]], classes=["no", "yes"], seed=0)
+        >>> texts = ["lovely", "broken", "great"]
+        >>> buttons = learner.label(lambda row: texts[row])  # doctest: +SKIP
+        """
+        from apm.label.notebook import Buttons
+
+        return Buttons(self, render, classes).widget
+
     @locked
     def explain(self, index: int) -> Explanation:
         """Why a row without a label is, or is not, the one to ask next (see `Explanation`)."""
@@ -310,25 +325,10 @@ class Learner(Reading):
             learner._state = learner._state._replace(journal=saved.journal, open=is_open)
         return learner
 
-    def __repr__(self) -> str:
-        state = self._state
-        told, rows = len(state.journal.answers.labels), len(state.pool)
-        return f"Learner({rows} rows, {told} labelled, {type(state.selector).__name__})"
-
     def _repr_html_(self) -> str:
         from apm.insight.html import as_html
 
         return as_html(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        held = dict(self.__dict__)
-        held.pop("_lock")
-        held.pop("_file", None)  # a copy does not write into the original's journal file
-        return held
-
-    def __setstate__(self, held: dict[str, Any]) -> None:
-        self.__dict__.update(held)
-        self._lock = threading.RLock()
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXTRAS = (
     "sklearn", "joblib", "pandas", "matplotlib", "torch", "dask", "distributed", "polyagamma",
-    "skactiveml", "modAL", "hypothesis", "mpmath", "cvxpy",
+    "skactiveml", "modAL", "hypothesis", "mpmath", "cvxpy", "ipywidgets",
 )  # fmt: skip
 
 BLOCKED = """
@@ -54,6 +54,7 @@ NAMED = {
     "from apm.studies.data.catalogue import load; load('digits')": "datasets",
     "import apm.plot; apm.plot.learning_curve(compare(X, X[:, 0] > 0, labels=2, trials=2))": "plot",
     "Sampled().fit(X, X[:, 0] > 0)": "sampling",
+    "Learner(X).label()": "notebook",
 }
 
 

@@ -106,3 +106,8 @@ class Reading(Recording):
         if not state.belief.posterior.has_classes:
             return state.belief.mean_inputs(features)
         return self.classes_[state.belief.likeliest(features)]
+
+    def __repr__(self) -> str:
+        state = self._state
+        told, rows = len(state.journal.answers.labels), len(state.pool)
+        return f"Learner({rows} rows, {told} labelled, {type(state.selector).__name__})"

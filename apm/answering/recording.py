@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from itertools import groupby
 from typing import Any
 
@@ -84,6 +85,16 @@ class Recording(Labelling):
         file, self._file = self._file, None
         if file is not None:
             file.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        held = dict(self.__dict__)
+        held.pop("_lock")
+        held.pop("_file", None)  # a copy does not write into the original's journal file
+        return held
+
+    def __setstate__(self, held: dict[str, Any]) -> None:
+        self.__dict__.update(held)
+        self._lock = threading.RLock()
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 `rows` says how rows are called, `book` is the label file, `session` chooses the next rows,
 `formats` writes them for other tools and `taken` reads what those export, `evaluation` says how
-good it is by now, `escaping` makes text harmless.
+good it is by now, `escaping` makes text harmless. `page` is the same in a browser, `notebook` the
+buttons of `Learner.label`.
 """
 
 from apm.label.book import Answer, LabelFile

@@ -72,3 +72,15 @@ def test_bad_arguments():
         compare(X, y, labels=0)
     with pytest.raises(InvalidArgument, match="name must be one of"):
         compare(X, y, [Random()], labels=1, trials=1).mean("other")
+
+
+def test_progress_is_shown_if_wanted(monkeypatch, capsys):
+    from apm.studies.engine import progress
+
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", -1.0)
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    quiet = compare(X, X[:, 0] > 0, labels=2, trials=2)
+    assert capsys.readouterr().err == ""
+    shown = compare(X, X[:, 0] > 0, labels=2, trials=2, progress=True)
+    assert "1 of 2 trials, about" in capsys.readouterr().err
+    np.testing.assert_array_equal(quiet.accuracy, shown.accuracy)

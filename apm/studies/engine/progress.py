@@ -1,7 +1,8 @@
-"""A live bar with the time left on a terminal, a line now and then elsewhere."""
+"""A live bar with the time left on a terminal or in a notebook, a line now and then elsewhere."""
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -12,8 +13,8 @@ _QUIET_SECONDS = 30.0
 class Progress:
     """Shows how many trials are finished and the time left, on standard error.
 
-    On a terminal a bar; in a log file one line every half minute; with `shown=False` nothing but
-    what `say` is given.
+    On a terminal and in a notebook (extra `notebook`) a bar of `rich`; elsewhere, as in a log file,
+    one line every half minute; with `shown=False` nothing but what `say` is given.
     """
 
     def __init__(self, total: int, *, finished: int = 0, shown: bool = True) -> None:
@@ -29,7 +30,7 @@ class Progress:
         from rich.console import Console
 
         self._console = Console(stderr=True, soft_wrap=True)
-        if self._shown and self._console.is_terminal:
+        if self._shown and (self._console.is_terminal or _in_notebook(self._console)):
             from rich import progress
 
             self._bar = progress.Progress(
@@ -52,6 +53,7 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if self._bar is not None:
+            self._bar.refresh()  # in a notebook `stop` leaves the bar as it was last drawn
             self._bar.stop()
 
     def advance(self, name: str) -> None:
@@ -68,3 +70,8 @@ class Progress:
     def say(self, text: str) -> None:
         """Print a line above the bar."""
         self._console.print(text, highlight=False, markup=False)
+
+
+def _in_notebook(console: Any) -> bool:
+    """Whether `rich` can draw a bar in a notebook: it needs ipywidgets there."""
+    return console.is_jupyter and importlib.util.find_spec("ipywidgets") is not None

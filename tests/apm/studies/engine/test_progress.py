@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,6 +67,42 @@ def test_a_terminal_gets_a_bar(
     assert "cross 3" in written
     assert "3/7" in written
     assert "minutes left" not in written
+
+
+def notebook(monkeypatch: pytest.MonkeyPatch, shown: list[str]) -> None:
+    """Make `rich` believe that it is in a notebook, and keep what it displays there."""
+    from rich import console, jupyter, live
+
+    def keep(segments: Any, text: str) -> None:
+        shown.append(text)
+
+    monkeypatch.setattr(console, "_is_jupyter", lambda: True)
+    monkeypatch.setattr(jupyter, "display", keep)
+    monkeypatch.setattr(live.Live, "refresh", lambda self: shown.append("bar"))
+
+
+def test_a_notebook_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ipywidgets")
+    shown: list[str] = []
+    notebook(monkeypatch, shown)
+    with Progress(7, finished=2) as display:
+        display.advance("cross 3")
+    assert "bar" in shown
+    with Progress(7, shown=False) as display:
+        display.say("a line")
+    assert shown[-1] == "a line\n"
+
+
+def test_a_notebook_without_widgets_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where `rich` could draw nothing and would warn instead."""
+    shown: list[str] = []
+    notebook(monkeypatch, shown)
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(progress, "_in_notebook", lambda console: False)
+    with Progress(10) as display:
+        clock.now += 31
+        display.advance("a")
+    assert shown == ["1 of 10 trials, about 4.7 minutes left\n"]
 
 
 def test_progress_speaks_in_a_log(
