@@ -261,6 +261,8 @@ def table(learner: Learner, row: int) -> str:
 
 def _advice(learner: Learner) -> str:
     """What further labels would bring, in a sentence; nothing where the model cannot say."""
+    if len(set(learner._state.journal.answers.labels.values())) < 2:
+        return ""  # it would be sure of the one class that it knows
     try:
         advice = learner.stop_advice()
     except ChannelCodeError:

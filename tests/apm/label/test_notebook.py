@@ -336,6 +336,16 @@ def test_advice_comes_with_enough_labels() -> None:
     assert "After 11 labels" in Hand(learner).progress.value
 
 
+def test_no_advice_while_one_class_is_known() -> None:
+    """A model that knows one class expects to be right about everything."""
+    hand = Hand(Learner(X, seed=0), classes=["no", "yes"])
+    for _ in range(14):
+        hand.click("yes")
+        assert "the model expects" not in hand.progress.value
+    hand.click("no")
+    assert "After 15 labels" in hand.progress.value
+
+
 def test_old_buttons_are_closed() -> None:
     from ipywidgets.widgets import widget
 
