@@ -20,7 +20,7 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
 from channelcode.capacity.certify.far_inputs import covered, search_end
-from channelcode.capacity.noise.gaussian import shannon, shannon_bound
+from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.solvers.auto import Auto
@@ -193,7 +193,8 @@ def _judged(
             reason = "; farther out the power outweighs a Gaussian output of 1e-12"
     if bound is None or not whole:
         bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
-    known = min(shannon_bound(problem) * (1.0 + 4e-16), laplace_power_bound(problem))
+    gaussian = min(shannon_bound(problem), peak_bound(problem)) * (1.0 + 4e-16)
+    known = min(gaussian, laplace_power_bound(problem))
     upper = min(bound.nats + bound.error, known)
     certificate = Certificate(lower / LOG_TWO, max(upper, lower) / LOG_TWO)
     # a cost of one's own is taken at the probes, here as for every other channel

@@ -67,6 +67,20 @@ def shannon_bound(problem: Problem) -> float:
     return 0.5 * float(np.log1p(limit.budget / channel.noise / channel.noise))
 
 
+def peak_bound(problem: Problem) -> float:
+    """An upper bound in nats for Gaussian noise under a peak A, else infinity.
+
+    `ln(1 + 2 A / (noise sqrt(2 pi e)))`, by an output law that is level within the peak and normal
+    beyond it (McKellips 2004), and `1/2 ln(1 + A^2 / noise^2)`, since E L^2 <= A^2.
+    """
+    channel, peak = problem.channel, problem.limits.peak
+    if type(channel) is not AdditiveGaussian or peak == np.inf:
+        return np.inf
+    ratio = peak / channel.noise
+    level = np.log1p(2.0 * ratio / np.sqrt(2.0 * np.pi * np.e))
+    return float(min(level, np.log(np.hypot(1.0, ratio))))
+
+
 def _within_peak(
     channel: AdditiveGaussian, power: float, peak: float, goal: float
 ) -> tuple[DiscreteMeasure, float] | None:

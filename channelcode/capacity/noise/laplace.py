@@ -15,6 +15,7 @@ from channelcode.capacity.problem import CapacityResult, Problem, answer
 from channelcode.capacity.solvers.laplace_law import Shape, cells
 from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import AdditiveLaplace
+from channelcode.errors import InvalidArgument
 from channelcode.information.mixtures.laplace import LaplaceMixture
 from channelcode.measures import DiscreteMeasure, Gaussian
 
@@ -25,6 +26,7 @@ _PAIR_UP_TO = 1e-8  # squared scales: up to here two atoms lose less than 1e-12 
 _LIGHTEST = 9.5  # deviations: atoms beyond carry nothing
 _MOST_MATCHING = 8
 _MOST_ATOMS = 400_000
+_ABSURD = 10 * _MOST_ATOMS  # where as many as that do not come near
 
 
 class PowerLimit(NamedTuple):
@@ -166,7 +168,11 @@ def law_under_power(power: float, half: float, tol: float) -> tuple[Array, Array
     Atoms in place of a density cost a little less: the smooth part is made wider to make up for it.
     """
     cut = _LIGHTEST * sqrt(half + 1.0)
-    count = min(cells(min(half, cut), 4.0 * tol), _MOST_ATOMS)
+    needed = cells(min(half, cut), 4.0 * tol)
+    if needed > _ABSURD:
+        rule = f"must have a smaller power beside its peak: the law needs {needed:.2g} atoms"
+        raise InvalidArgument("constraint", rule, power)
+    count = min(needed, _MOST_ATOMS)
     wanted, points, weights, spent = power, np.empty(0), np.empty(0), power
     for _ in range(_MOST_MATCHING):
         best = best_under_power(wanted)

@@ -11,10 +11,13 @@ from channelcode._validation import Array, read_only
 from channelcode.channels.base import Channel
 from channelcode.channels.densities.range import kinks, line_log_density, output_range, output_scale
 from channelcode.channels.support import Counts, as_support
+from channelcode.errors import InvalidArgument
 
 STEP = 0.25  # scales between nodes: the trapezoid rule is spectral for an analytic density
 STEP_AT_KINKS = 0.1
 MOST_NODES = 2000
+MOST_COUNTS = 1_000_000  # outputs of a count that are looked at one by one
+WIDEST = 1e7  # range of outputs, in widths of the noise, that is looked at
 
 
 class FiniteView(Channel):
@@ -36,10 +39,17 @@ class FiniteView(Channel):
         first, last = output_range(channel, inputs)
         start, stop = float(first.min()), float(last.max())
         if isinstance(as_support(channel.support), Counts):
+            if not stop - start < MOST_COUNTS:
+                rule = f"must keep the counts below about {MOST_COUNTS:,}"
+                raise InvalidArgument("constraint", rule, stop - start)
             nodes = np.arange(start, stop + 1.0)
         else:
             step = STEP_AT_KINKS if len(kinks(channel, inputs[:1])) else STEP
-            step *= float(output_scale(channel, inputs).min())
+            scale = float(output_scale(channel, inputs).min())
+            step *= scale
+            if not stop - start <= WIDEST * scale:
+                rule = f"must keep the outputs within {WIDEST:g} widths of the noise"
+                raise InvalidArgument("constraint", rule, (stop - start) / scale)
             count = min(int(np.ceil((stop - start) / step)) + 1, MOST_NODES)
             nodes = np.linspace(start, stop, count)
         self.nodes = read_only(_needed(channel, nodes, inputs))

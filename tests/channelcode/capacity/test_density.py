@@ -30,6 +30,8 @@ from channelcode import (
     capacity_curve,
     mutual_information,
 )
+from channelcode.capacity.noise.gaussian import peak_bound
+from channelcode.capacity.problem import Problem
 from channelcode.information.output_divergence import output_divergence
 
 # Where Shamai's channel without dark counts takes its third (Shamai 1990: 3.3679).
@@ -206,3 +208,34 @@ def test_what_cannot_be_answered():
         capacity(AdditiveGaussian(1.0), Peak(2.0), solver=Liar())
     assert caught.value.result.bits == 0.0
     assert caught.value.result.upper > 1.9  # D at the ends, 2 nats: no solver grades itself
+
+
+@pytest.mark.parametrize(
+    ("channel", "limit"),
+    [
+        (AdditiveGaussian(1.0), Peak(1e12)),
+        (AdditiveGaussian(1.0), Power(1e12) & Peak(1e14)),
+        (Poisson(1.0), Peak(1e9)),
+        (AdditiveLaplace(1.0), Power(1e12) & Peak(1e14)),
+    ],
+    ids=str,
+)
+def test_a_range_that_cannot_be_looked_at_is_said_and_not_tried(channel, limit):
+    with pytest.raises(InvalidArgument, match="constraint must"):
+        capacity(channel, limit)
+
+
+@pytest.mark.parametrize("peak", [0.3, 1.0, 1.6, 3.0])
+def test_the_bound_by_a_level_output_is_above_what_is_reached(peak):
+    found = capacity(AdditiveGaussian(0.5), Peak(0.5 * peak))
+    bound = peak_bound(found.problem) / np.log(2)
+    assert found.lower <= bound <= found.upper + 0.5  # near: the capacity is .06 to 1.2 bits
+    assert peak_bound(Problem(AdditiveLaplace(1.0), Peak(peak))) == np.inf
+
+
+@pytest.mark.slow
+def test_far_peaks_end_with_a_bound_that_says_something():
+    found = capacity(AdditiveGaussian(1.0), Peak(300.0), throw=False)
+    # an input that is level within the peak: h(Y) >= ln(2 A) by the entropy power inequality
+    reached = 0.5 * np.log2(1.0 + 2.0 * 300.0**2 / (np.pi * np.e))
+    assert reached <= found.upper <= np.log2(1.0 + 600.0 / np.sqrt(2.0 * np.pi * np.e)) + 1e-9
