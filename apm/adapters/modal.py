@@ -33,7 +33,7 @@ def modal_query(
     >>> model = APMClassifier(intercept=False).fit([[-2.0], [2.0]], [0, 1])
     >>> indices, scores = modal_query()(model, [[-1.5], [0.25], [1.0]])
     >>> indices
-    array([1])
+    array([2])
     """
     generator = as_generator(rng)
 

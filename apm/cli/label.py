@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import webbrowser
 from contextlib import ExitStack
@@ -60,6 +61,8 @@ def label_command(
         desk = Desk(held.file, held.session, text=held.text, image=held.image)
         try:
             with serve(desk, port=port) as server, ExitStack() as stack:
+                before = signal.signal(signal.SIGINT, server.interrupt)
+                stack.callback(signal.signal, signal.SIGINT, before)
                 try:
                     typer.echo(f"label at {server.url}")
                     typer.echo("stop with Ctrl-C")

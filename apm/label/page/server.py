@@ -61,7 +61,21 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, desk: Desk, *, port: int = 0) -> None:
         self.desk = desk
         self.token = secrets.token_urlsafe(32)
+        self._interrupted = False
         super().__init__((ADDRESS, port), Handler)
+
+    def interrupt(self, *_: object) -> None:
+        """End `serve_forever` by `KeyboardInterrupt`: a handler of signals.
+
+        An exception may be raised where Python drops it (in a finaliser). It is remembered, and
+        raised again between two looks for requests.
+        """
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+    def service_actions(self) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     @property
     def origin(self) -> str:

@@ -207,7 +207,8 @@ def test_what_cannot_be_answered():
     with pytest.raises(NotConverged) as caught:
         capacity(AdditiveGaussian(1.0), Peak(2.0), solver=Liar())
     assert caught.value.result.bits == 0.0
-    assert caught.value.result.upper > 1.9  # D at the ends, 2 nats: no solver grades itself
+    found = capacity(AdditiveGaussian(1.0), Peak(2.0))
+    assert caught.value.result.upper > found.lower > 0.9  # no solver grades itself
 
 
 @pytest.mark.parametrize(

@@ -251,3 +251,16 @@ def test_a_failing_disk_is_told(server, pool, monkeypatch):
 
 def test_templates_escape():
     assert b"{{" not in module.asset("page.html")
+
+
+def test_an_interrupt_that_was_dropped_still_ends_it(pool):
+    """Python drops an exception that a signal's handler raises inside a finaliser."""
+    table = read_table(pool)
+    file = LabelFile(pool.with_name("labels.csv"), RowNames(table))
+    desk = Desk(file, Session(features_of(table, columns=["x", "y"]).matrix, classes=["a", "b"]))
+    with serve(desk) as running:
+        with pytest.raises(KeyboardInterrupt):
+            running.interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            running.serve_forever(poll_interval=0.01)
+    desk.close()
