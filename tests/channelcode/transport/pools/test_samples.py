@@ -114,3 +114,20 @@ def test_more_atoms_than_a_search_takes_are_solved_all_the_same():
     nu = DiscreteMeasure(rng.standard_normal((260, 2)), np.full(260, 1 / 260))
     wanted = [emd_squared(law, nu) for law in pool]
     np.testing.assert_allclose(w2_squared(pool, nu), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, [0.5, 0.25, 0.25]], ids=["equal", "weighted"])
+@pytest.mark.parametrize("atoms", [[0.0, 1.0], [0.0, 1.0, 3.0]], ids=len)
+def test_far_from_zero_on_the_line_no_digit_of_the_mean_is_lost(atoms, weights):
+    """At 2^50 neighbours are a quarter apart, and the mean of the target lies between two."""
+    far = 2.0**50
+    samples = np.array([[0.0, 1.0, 5.0], [2.0, 2.0, -4.0]])
+    masses = np.array([1.0, 2.0, 4.0][: len(atoms)])
+    masses /= masses.sum()
+    near, away = (
+        w2_squared(
+            EmpiricalPool(samples + at, weights=weights), DiscreteMeasure(np.add(atoms, at), masses)
+        )
+        for at in (0.0, far)
+    )
+    np.testing.assert_allclose(away, near, rtol=1e-12)
