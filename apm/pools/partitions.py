@@ -16,10 +16,9 @@ class DaskRows(Blocks):
 
     A partition is computed when its rows are needed, and let go.
 
-    >>> import pytest
-    >>> dask_array = pytest.importorskip("dask.array")
-    >>> rows = dask_array.from_array(np.arange(6.0).reshape(3, 2), chunks=(2, 2))
-    >>> [len(block) for block in DaskRows(rows).blocks()]
+    >>> import dask.array as dask_array  # doctest: +SKIP
+    >>> rows = dask_array.from_array(np.arange(6.0).reshape(3, 2), chunks=(2, 2))  # doctest: +SKIP
+    >>> [len(block) for block in DaskRows(rows).blocks()]  # doctest: +SKIP
     [2, 1]
     """
 

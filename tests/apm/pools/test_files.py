@@ -61,13 +61,15 @@ def test_files_that_are_none(tmp_path):
     np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
     for name, said in (
         ("text.npy", r"\.npy file"), ("line.npy", "two axes"), ("words.npy", "real numbers"),
-        ("nowhere.npy", "nowhere"), ("nowhere.parquet", "nowhere"), ("pool.csv", r"\.npy, "),
+        ("nowhere.npy", "nowhere"), ("pool.csv", r"\.npy, "),
     ):  # fmt: skip
         with pytest.raises(InvalidArgument, match=said):
             as_rows(str(tmp_path / name))
     pytest.importorskip("pyarrow")
     with pytest.raises(InvalidArgument, match="Parquet"):
         as_rows(tmp_path / "text.parquet")
+    with pytest.raises(InvalidArgument, match="nowhere"):
+        as_rows(tmp_path / "nowhere.parquet")
 
 
 def test_a_file_that_was_cut(tmp_path):
