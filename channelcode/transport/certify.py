@@ -292,10 +292,11 @@ def space_judge(atoms: Array, weights: Array, v: Array) -> tuple[Array, Array, A
     dual, loss, doubt = face_judge(atoms, weights, v)
     unsure = np.flatnonzero(~(doubt <= UNSURE))
     if len(unsure):
-        from channelcode._kernels.transport.space.slab_pool import FINE, slab_judge
+        from channelcode._kernels.transport.space.slab_solve import FINE, slab_judge
 
-        given, near = np.ascontiguousarray(atoms[unsure]), np.ascontiguousarray(v[unsure])
-        dual[unsure], loss[unsure] = slab_judge(given, weights, near, directions_in(3), FINE)
+        axes = directions_in(3)
+        for row in unsure:
+            dual[row], loss[row] = slab_judge(atoms[row], weights, v[row], axes, FINE)
         doubt[unsure] = SLAB_DOUBT
     return dual, loss, doubt
 

@@ -12,15 +12,13 @@ from channelcode.transport.certify import Bounds, certify
 from channelcode.transport.problem import Problem, Proposal, Solver
 from channelcode.transport.result import TransportResult
 from channelcode.transport.solvers import (
+    CELL_SOLVERS,
     Bures,
     EarthMover,
     Line,
     Median,
-    Plane,
-    QuasiMonteCarlo,
     SemiDual,
     Simplex,
-    Space,
 )
 from channelcode.transport.solvers.median import symmetric_radius
 
@@ -54,11 +52,7 @@ class Auto:
             return (Line(),)
         if Simplex().accepts(problem):
             return (Simplex(),)
-        if Plane().accepts(problem):
-            return (Plane(), QuasiMonteCarlo())
-        if Space().accepts(problem):
-            return (Space(), QuasiMonteCarlo())
-        return (QuasiMonteCarlo(),)
+        return tuple(method for method in CELL_SOLVERS if method.fits(sketch.atoms.shape))
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         return self.methods(problem)[0].propose(problem, tol=tol)

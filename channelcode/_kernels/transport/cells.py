@@ -143,6 +143,13 @@ def distinct_atoms(
 
 
 @kernel
+def spread_potential(v: np.ndarray, group: np.ndarray, potential: np.ndarray) -> None:
+    """Give every atom of a row the potential of the distinct atom that it was merged with."""
+    for j in range(len(group)):
+        potential[j] = v[group[j]]
+
+
+@kernel
 def rough_quantile(tail: float) -> float:
     """z with P(X > z) = tail for a tail of at most a half, within 5e-4.
 

@@ -42,6 +42,14 @@ MASS_NOISE = 1e-15  # of a mass
 
 
 @kernel
+def newton_arrays(
+    m: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Room for the masses, their derivatives, `rows`, `work` and a fresh `state` of one solve."""
+    return np.zeros(m), np.zeros((m, m)), np.zeros((3, m)), np.zeros((m, m)), np.zeros(STATE)
+
+
+@kernel
 def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -> None:
     """Solve `hessian @ x = right` in place with x[-1] = 0, for the Laplacian of a weighted graph.
 

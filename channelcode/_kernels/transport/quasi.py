@@ -13,7 +13,7 @@ from channelcode._kernels.transport.cells import (
     line_cells,
     merge_atoms,
 )
-from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.newton import STEPS, newton_arrays, newton_move
 from channelcode._kernels.transport.rare import FAR, count_light, mixed_nodes, rarest_cells
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
@@ -91,11 +91,7 @@ def quasi_newton(
 ) -> int:
     """Newton on the semi-dual over `nodes (n, r - 1)`, for sorted atoms; returns the steps."""
     m = atoms.shape[0]
-    mass = np.empty(m)
-    hessian = np.empty((m, m))
-    work = np.empty((m, m))
-    rows = np.empty((3, m))
-    state = np.zeros(STATE)
+    mass, hessian, rows, work, state = newton_arrays(m)
     while True:
         value = line_cells(atoms, v, nodes, shares, mass, hessian)
         for j in range(m):

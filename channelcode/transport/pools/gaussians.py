@@ -13,8 +13,7 @@ from channelcode.transport.certify import anchored, correlation_bounds, simplex_
 from channelcode.transport.problem import Problem
 from channelcode.transport.rules import REPLICATES, coverage_factor
 from channelcode.transport.solve import RTOL, Auto, solve
-from channelcode.transport.solvers import plane, space
-from channelcode.transport.solvers.quasi import QuasiMonteCarlo, quasi_potentials
+from channelcode.transport.solvers import CELL_SOLVERS
 from channelcode.transport.target import EPSILON, Reduced
 
 CHUNK = 1 << 20  # numbers handled at a time
@@ -61,13 +60,8 @@ def _correlations(covariance: Array, target: Reduced, *, ordered: bool) -> Corre
     size = np.sqrt(np.einsum("nmq,nmq,m->n", atoms, atoms, weights))
     inner = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1)
     atoms = atoms / inner[:, None, None]
-    shape = atoms.shape
-    if plane.fits(shape):
-        potentials, _ = plane.plane_potentials(atoms, weights, ordered=ordered)
-    elif space.fits(shape):
-        potentials, _ = space.space_potentials(atoms, weights)
-    else:
-        potentials, _ = quasi_potentials(atoms, weights, QuasiMonteCarlo())
+    solver = next(member for member in CELL_SOLVERS if member.fits(atoms.shape))
+    potentials, _ = solver.potentials(atoms, weights, ordered=ordered)
     potentials = np.ascontiguousarray(anchored(potentials, weights))
     dual, loss, deviation, doubt = correlation_bounds(atoms, weights, potentials, exact=True)
     value = dual - np.where(deviation > 0, 0.5, 1.0) * loss

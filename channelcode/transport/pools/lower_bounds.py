@@ -14,7 +14,7 @@ from channelcode.transport.monotone import line_constant
 from channelcode.transport.pools.gaussians import Judged, Terms, correlations, judged
 from channelcode.transport.pools.samples import samples_squared
 from channelcode.transport.rules import REPLICATES, coverage_factor
-from channelcode.transport.solvers import plane, space
+from channelcode.transport.solvers import Plane, Space
 from channelcode.transport.target import Reduced
 
 BASES = 12  # orthonormal bases of the second stage
@@ -39,8 +39,8 @@ class GaussianCascade:
         self.bound = self._bound(self.flat, np.linalg.eigh(spread)[1])
         self.samples: list[tuple[Array, Array]] = []  # covariances solved, and their potentials
         shape = (len(target.weights), target.rank)
-        self.spatial = space.fits(shape)
-        statistical = not self.spatial and not plane.fits(shape)
+        self.spatial = Space().fits(shape)
+        statistical = not self.spatial and not Plane().fits(shape)
         self.rule_slack = self._error_of_rule() if statistical else 0.0
         self.lower = self.scale - 2 * (1 + self.rule_slack) * self.bound
 

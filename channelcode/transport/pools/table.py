@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.transport.solvers.plane import plane_potentials
+from channelcode.transport.solvers import Plane
 from channelcode.transport.target import Reduced
 
 TABLE_SIZE = 10_000  # pools from this size on use a table
@@ -44,7 +44,7 @@ def potential_table(target: Reduced, size: int) -> Array:
     factor = turn.reshape(-1, 2, 2) * np.stack((long, short), axis=-1)[:, :, None]
     atoms = np.einsum("md,nqd->nmq", target.points, factor)
     inner = np.sqrt(np.einsum("nmq,nmq,m->n", atoms, atoms, target.weights))
-    potentials, _ = plane_potentials(
+    potentials, _ = Plane().potentials(
         np.ascontiguousarray(atoms / inner[:, None, None]), target.weights, ordered=True
     )
     table = (potentials * inner[:, None]).reshape(rows, columns, -1)

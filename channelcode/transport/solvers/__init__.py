@@ -10,7 +10,10 @@ from channelcode.transport.solvers.semidual import SemiDual
 from channelcode.transport.solvers.simplex import Simplex, expected_maximum
 from channelcode.transport.solvers.space import Space
 
+CELL_SOLVERS = (Plane(), Space(), QuasiMonteCarlo())  # for Gaussians, the most special first
+
 __all__ = [
+    "CELL_SOLVERS",
     "Bures",
     "EarthMover",
     "Line",

@@ -6,7 +6,6 @@ import numpy as np
 
 from channelcode._validation import Array, integer
 from channelcode.errors import InvalidArgument
-from channelcode.transport.problem import Problem, Proposal, refuse
 from channelcode.transport.rules import (
     POINTS,
     REPLICATES,
@@ -14,11 +13,12 @@ from channelcode.transport.rules import (
     normal_nodes,
     upper_quantiles,
 )
+from channelcode.transport.solvers.cells import CellSolver
 
 GOAL = 1e-6  # decrement at which the last step is taken: far below the error of the rule
 
 
-class QuasiMonteCarlo:
+class QuasiMonteCarlo(CellSolver):
     """A Gaussian against atoms of any rank from two: scrambled Sobol points with an error bar.
 
     Only rho is estimated; means and traces are exact. One coordinate is integrated in closed form,
@@ -27,6 +27,8 @@ class QuasiMonteCarlo:
     that the solver has not seen: a 99.9% interval (Student's t), so the status is `BOUND_ONLY`.
     """
 
+    method = "Gaussian, smoothed quasi-Monte Carlo"
+
     def __init__(self, *, points: int = POINTS, replicates: int = REPLICATES, rng: int = 0) -> None:
         self.points = integer("points", points, least=2)
         if self.points & (self.points - 1):
@@ -34,32 +36,17 @@ class QuasiMonteCarlo:
         self.replicates = integer("replicates", replicates, least=2)
         self.rng = integer("rng", rng, least=0)
 
-    def accepts(self, problem: Problem) -> bool:
-        """Whether the problem has rank two or more."""
-        return problem.is_semidiscrete and problem.sketch.dim >= 2
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        return shape[-1] >= 2
 
-    def propose(self, problem: Problem, *, tol: float) -> Proposal:
-        if not self.accepts(problem):
-            raise refuse(self)
-        sketch = problem.sketch
-        potentials, steps = quasi_potentials(sketch.atoms[None], sketch.weights, self)
-        return Proposal(
-            "Gaussian, smoothed quasi-Monte Carlo",
-            potential=potentials[0],
-            steps=int(steps[0]),
-        )
+    def potentials(
+        self, atoms: Array, weights: Array, *, ordered: bool = False
+    ) -> tuple[Array, np.ndarray]:
+        from channelcode._kernels.transport.quasi import quasi_pool
 
-
-def quasi_potentials(
-    atoms: Array, weights: Array, rule: QuasiMonteCarlo
-) -> tuple[Array, np.ndarray]:
-    """Potentials `(n, m)` and steps for each row of `atoms (n, m, q)` of size about one."""
-    from channelcode._kernels.transport.quasi import quasi_pool
-
-    dim = atoms.shape[2]
-    nodes = normal_nodes(dim - 1, rule.points, rule.replicates, rule.rng)
-    potentials = np.zeros(atoms.shape[:2])
-    directions, tails = directions_in(dim), upper_quantiles(weights)
-    count = rule.replicates
-    steps = quasi_pool(atoms, weights, tails, nodes, directions, count, GOAL, potentials)
-    return potentials, steps
+        dim, count = atoms.shape[2], self.replicates
+        nodes = normal_nodes(dim - 1, self.points, count, self.rng)
+        directions, tails = directions_in(dim), upper_quantiles(weights)
+        found = np.zeros(atoms.shape[:2])
+        steps = quasi_pool(atoms, weights, tails, nodes, directions, count, GOAL, found)
+        return found, steps

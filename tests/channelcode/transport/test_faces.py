@@ -13,7 +13,7 @@ from channelcode._kernels.transport.edges import cell_edges
 from channelcode._kernels.transport.space.face_pool import UNSURE, face_judge
 from channelcode._kernels.transport.space.faces import face_cells, split_cells
 from channelcode.transport.certify import SLAB_DOUBT, space_judge
-from channelcode.transport.solvers.space import space_potentials
+from channelcode.transport.solvers import Space
 
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 
@@ -134,7 +134,7 @@ def test_slabs_take_over_in_doubt(rng):
     exact = (2 * norm.pdf(cuts) + cuts * (1 - 2 * norm.sf(cuts))).sum()
     assert dual[0] == pytest.approx(exact, abs=1e-10)
     assert (loss > 0).all()
-    potentials, steps = space_potentials(atoms, weights)
+    potentials, steps = Space().potentials(atoms, weights)
     assert (steps > 0).all()
     assert np.ptp(potentials[0]) == pytest.approx(0.0, abs=1e-8)  # by symmetry
 

@@ -49,7 +49,10 @@ from channelcode._kernels.transport.space import (
     faces as faces_kernels,
 )
 from channelcode._kernels.transport.space import (
-    slab_pool as space_kernels,
+    lines as lines_kernels,
+)
+from channelcode._kernels.transport.space import (
+    slab_solve as slab_kernels,
 )
 from channelcode._kernels.transport.space import (
     slabs as slabs_kernels,
@@ -125,6 +128,7 @@ def test_plane(rng):
 
 
 def test_newton(rng):
+    assert_matches_py_func(newton_kernels.newton_arrays, 4)
     weights = rng.dirichlet(np.full(5, 3.0))
     rates = rng.exponential(size=(5, 5))
     laplacian = -np.triu(rates, 1) - np.triu(rates, 1).T
@@ -271,6 +275,8 @@ def test_cells_in_space(rng):
     )
     assert_matches_py_func(cells_kernels.first_potential, 3 * points, upper_quantiles(weights), v)
     assert_matches_py_func(cells_kernels.axis_potential, 3 * points, weights, v, atol=1e-14)
+    assert_matches_py_func(lines_kernels.two_sides, points, 0, 1, 2)
+    assert_matches_py_func(cells_kernels.spread_potential, v, np.arange(len(v))[::-1].copy(), 0 * v)
     assert_matches_py_func(slabs_kernels.corner_heights, points, v, np.zeros(60))
     assert_matches_py_func(slabs_kernels.crossing_heights, points, v, np.zeros(80), 0)
     for step in (0.5, 1.25):
@@ -306,12 +312,12 @@ def test_quasi_and_space(rng):
         assert_matches_py_func(quasi_kernels.quasi_pool, *given, atol=1e-8)
         rule = (stack, own, tails, v, nodes, directions, 1e-9, np.zeros((2, 2)))
         assert_matches_py_func(quasi_kernels.quasi_judge, *rule, atol=1e-8)
-    assert_matches_py_func(space_kernels.lay_slabs, points, directions, atol=1e-14)
-    assert_matches_py_func(space_kernels.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9)
-    slabs = (stack[:1], weights, directions, 1e-12, v[:1])
-    assert_matches_py_func(space_kernels.slab_pool, *slabs, atol=1e-9)
-    judge = (stack[:1], weights, v[:1], directions, 2.0)
-    assert_matches_py_func(space_kernels.slab_judge, *judge, atol=1e-12)
+    assert_matches_py_func(slab_kernels.lay_slabs, points, directions, atol=1e-14)
+    assert_matches_py_func(slab_kernels.slab_newton, points, weights, v[0], 1.25, 1e-7, atol=1e-9)
+    slabs = (stack[0], weights, directions, 1e-12, v[0])
+    assert_matches_py_func(slab_kernels.slab_solve, *slabs, atol=1e-9)
+    judge = (stack[0], weights, v[0], directions, 2.0)
+    assert_matches_py_func(slab_kernels.slab_judge, *judge, atol=1e-12)
     assert_matches_py_func(face_kernels.face_pool, stack, weights, 1e-13, v, atol=1e-12)
     assert_matches_py_func(face_kernels.face_judge, stack, weights, v, atol=1e-13)
 

@@ -7,8 +7,13 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import axis_potential, distinct_atoms, repair_loss
-from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.cells import (
+    axis_potential,
+    distinct_atoms,
+    repair_loss,
+    spread_potential,
+)
+from channelcode._kernels.transport.newton import STEPS, newton_arrays, newton_move
 from channelcode._kernels.transport.space.faces import split_cells
 
 UNSURE = 1e-10  # doubt in a dual value of atoms of size one: beyond, slabs are as good
@@ -17,13 +22,8 @@ UNSURE = 1e-10  # doubt in a dual value of atoms of size one: beyond, slabs are 
 @kernel
 def face_newton(atoms: np.ndarray, weights: np.ndarray, v: np.ndarray, goal: float) -> int:
     """Newton on the semi-dual in R^3, from `v (m,)`; the steps, or -1 if cells are in doubt."""
-    m = atoms.shape[0]
-    mass = np.empty(m)
-    hessian = np.empty((m, m))
-    moment = np.empty((m, 3))
-    work = np.empty((m, m))
-    rows = np.empty((3, m))
-    state = np.zeros(STATE)
+    mass, hessian, rows, work, state = newton_arrays(len(atoms))
+    moment = np.empty((len(atoms), 3))
     while True:
         value, doubt = split_cells(atoms, weights, v, mass, hessian, moment)
         if not doubt <= UNSURE:
@@ -51,8 +51,7 @@ def face_pool(
             continue
         axis_potential(atoms, shares, v)
         steps[c] = face_newton(atoms, shares, v, goal)
-        for j in range(m):
-            potentials[c, j] = v[group[j]]
+        spread_potential(v, group, potentials[c])
     return steps
 
 

@@ -21,6 +21,20 @@ PARTS = 14
 
 
 @kernel
+def two_sides(
+    atoms: np.ndarray, i: int, j: int, k: int
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """The sides a_j - a_i and a_k - a_i of a triangle of atoms, and their vector product."""
+    ax = atoms[j, 0] - atoms[i, 0]
+    ay = atoms[j, 1] - atoms[i, 1]
+    az = atoms[j, 2] - atoms[i, 2]
+    bx = atoms[k, 0] - atoms[i, 0]
+    by = atoms[k, 1] - atoms[i, 1]
+    bz = atoms[k, 2] - atoms[i, 2]
+    return ax, ay, az, bx, by, bz, ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+
+
+@kernel
 def foot_distance(
     atoms: np.ndarray, faces: np.ndarray, j: int, k: int, l: int, area: float
 ) -> float:
@@ -65,15 +79,7 @@ def find_line(
     All is relative to the distances of the three planes from the origin: a line that passes close
     to it keeps its digits.
     """
-    ax = atoms[j, 0] - atoms[i, 0]
-    ay = atoms[j, 1] - atoms[i, 1]
-    az = atoms[j, 2] - atoms[i, 2]
-    bx = atoms[k, 0] - atoms[i, 0]
-    by = atoms[k, 1] - atoms[i, 1]
-    bz = atoms[k, 2] - atoms[i, 2]
-    dx = ay * bz - az * by
-    dy = az * bx - ax * bz
-    dz = ax * by - ay * bx
+    ax, ay, az, bx, by, bz, dx, dy, dz = two_sides(atoms, i, j, k)
     area = math.sqrt(dx * dx + dy * dy + dz * dz)
     one, two, three = faces[i, j, LENGTH], faces[i, k, LENGTH], faces[j, k, LENGTH]
     sides = min(one, two, three) * max(one, two, three)

@@ -8,6 +8,7 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.edges import cell_edges
+from channelcode._kernels.transport.space.lines import two_sides
 
 REACH = 7.5  # of the slabs, in deviations: the mass beyond is 6e-14
 MOST_CORNERS = 240  # a target with more corners in reach is cut at the first of them only
@@ -48,16 +49,8 @@ def corner_heights(atoms: np.ndarray, v: np.ndarray, heights: np.ndarray) -> int
     count = 0
     for i in range(m):
         for j in range(i + 1, m):
-            ax = atoms[j, 0] - atoms[i, 0]
-            ay = atoms[j, 1] - atoms[i, 1]
-            az = atoms[j, 2] - atoms[i, 2]
             for k in range(j + 1, m):
-                bx = atoms[k, 0] - atoms[i, 0]
-                by = atoms[k, 1] - atoms[i, 1]
-                bz = atoms[k, 2] - atoms[i, 2]
-                nx = ay * bz - az * by
-                ny = az * bx - ax * bz
-                nz = ax * by - ay * bx
+                ax, ay, az, bx, by, bz, nx, ny, nz = two_sides(atoms, i, j, k)
                 for l in range(k + 1, m):
                     cx = atoms[l, 0] - atoms[i, 0]
                     cy = atoms[l, 1] - atoms[i, 1]
@@ -89,16 +82,8 @@ def crossing_heights(atoms: np.ndarray, v: np.ndarray, heights: np.ndarray, coun
     added = 0
     for i in range(m):
         for j in range(i + 1, m):
-            ax = atoms[j, 0] - atoms[i, 0]
-            ay = atoms[j, 1] - atoms[i, 1]
-            az = atoms[j, 2] - atoms[i, 2]
             for k in range(j + 1, m):
-                bx = atoms[k, 0] - atoms[i, 0]
-                by = atoms[k, 1] - atoms[i, 1]
-                bz = atoms[k, 2] - atoms[i, 2]
-                dx = ay * bz - az * by
-                dy = az * bx - ax * bz
-                dz = ax * by - ay * bx
+                ax, ay, _, bx, by, _, dx, dy, dz = two_sides(atoms, i, j, k)
                 across = math.sqrt(dx * dx + dy * dy)
                 width = abs(dz) / across if across > 0.0 else math.inf
                 if width > NARROW or width < 1e-9 or added + 5 > MOST_CROSSINGS:

@@ -20,7 +20,7 @@ from channelcode.transport.pools.table import (
     table_correlations,
 )
 from channelcode.transport.solve import RTOL
-from channelcode.transport.solvers.plane import plane_potentials
+from channelcode.transport.solvers import Plane
 from channelcode.transport.target import reduce_target
 
 
@@ -78,7 +78,7 @@ def test_second_order_bounds_hold_for_any_potential(seed, m, error, radius, ligh
     weights /= weights.sum()
     atoms -= weights @ atoms
     atoms /= np.sqrt(weights @ (atoms**2).sum(axis=1))
-    v = plane_potentials(atoms[None], weights)[0][0]
+    v = Plane().potentials(atoms[None], weights)[0][0]
     mass, moment = np.empty(m), np.empty((m, 2))
     hessian, low, work, step = np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty(m)
 

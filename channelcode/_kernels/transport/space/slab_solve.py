@@ -7,8 +7,13 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import axis_potential, distinct_atoms, repair_loss
-from channelcode._kernels.transport.newton import STATE, STEPS, newton_move
+from channelcode._kernels.transport.cells import (
+    axis_potential,
+    distinct_atoms,
+    repair_loss,
+    spread_potential,
+)
+from channelcode._kernels.transport.newton import STEPS, newton_arrays, newton_move
 from channelcode._kernels.transport.space.slabs import slab_cells
 
 COARSE_GOAL = 1e-7  # decrement on the coarse slabs, which err by more
@@ -61,12 +66,8 @@ def slab_newton(
 ) -> int:
     """Newton on the semi-dual over slabs (see `slab_nodes`); returns the steps."""
     m = atoms.shape[0]
-    mass = np.empty(m)
-    hessian = np.empty((m, m))
+    mass, hessian, rows, work, state = newton_arrays(m)
     moment = np.empty((m, 3))
-    work = np.empty((m, m))
-    rows = np.empty((3, m))
-    state = np.zeros(STATE)
     while True:
         value = slab_cells(atoms, v, step, mass, hessian, moment)
         for j in range(m):
@@ -76,60 +77,36 @@ def slab_newton(
 
 
 @kernel
-def slab_pool(
-    stack: np.ndarray,
-    weights: np.ndarray,
-    directions: np.ndarray,
-    goal: float,
-    potentials: np.ndarray,
-) -> np.ndarray:
-    """Potentials `(n, m)` for each row of `stack (n, m, 3)`, of weighted size about one; steps."""
-    n, m, _ = stack.shape
-    steps = np.zeros(n, dtype=np.int64)
-    group = np.empty(m, dtype=np.int64)
-    for c in range(n):
-        atoms, shares = distinct_atoms(stack[c], weights, group)
-        v = np.zeros(len(atoms))
-        if len(atoms) == 1:
-            potentials[c] = 0.0
-            continue
-        lay_slabs(atoms, directions)
-        axis_potential(atoms, shares, v)
-        slab_newton(atoms, shares, v, COARSE, COARSE_GOAL)
-        steps[c] = slab_newton(atoms, shares, v, FINE, goal)
-        for j in range(m):
-            potentials[c, j] = v[group[j]]
+def slab_solve(
+    row: np.ndarray, weights: np.ndarray, directions: np.ndarray, goal: float, potential: np.ndarray
+) -> int:
+    """The `potential (m,)` of atoms `row (m, 3)`, of weighted size about one; returns the steps."""
+    group = np.empty(len(row), dtype=np.int64)
+    atoms, shares = distinct_atoms(row, weights, group)
+    v = np.zeros(len(atoms))
+    lay_slabs(atoms, directions)
+    axis_potential(atoms, shares, v)
+    slab_newton(atoms, shares, v, COARSE, COARSE_GOAL)
+    steps = slab_newton(atoms, shares, v, FINE, goal)
+    spread_potential(v, group, potential)
     return steps
 
 
 @kernel
 def slab_judge(
-    stack: np.ndarray,
-    weights: np.ndarray,
-    potentials: np.ndarray,
-    directions: np.ndarray,
-    step: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Dual value of each potential `(n, m)`, at least rho, and what a coupling near it loses.
+    row: np.ndarray, weights: np.ndarray, v: np.ndarray, directions: np.ndarray, step: float
+) -> tuple[float, float]:
+    """Dual value of a potential `v (m,)`, at least rho, and what a coupling near it loses.
 
     Both up to the error of the slabs, of which `step=FINE` makes enough.
     """
-    n, m, _ = stack.shape
-    dual = np.empty(n)
-    loss = np.empty(n)
-    atoms = np.empty((m, 3))
+    m = len(row)
+    atoms = row.copy()
     mass = np.empty(m)
     moment = np.empty((m, 3))
     hessian = np.empty((m, m))
-    for c in range(n):
-        for j in range(m):
-            for d in range(3):
-                atoms[j, d] = stack[c, j, d]
-        lay_slabs(atoms, directions)
-        v = potentials[c]
-        value = slab_cells(atoms, v, step, mass, hessian, moment)
-        for j in range(m):
-            value += weights[j] * v[j]
-        dual[c] = value
-        loss[c] = repair_loss(atoms, weights, v, mass, moment)
-    return dual, loss
+    lay_slabs(atoms, directions)
+    dual = slab_cells(atoms, v, step, mass, hessian, moment)
+    for j in range(m):
+        dual += weights[j] * v[j]
+    return dual, repair_loss(atoms, weights, v, mass, moment)
