@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apm.cli.console import told
+from apm.cli.console import plain_errors
 from apm.cli.pool import (
     ClassNames,
     Encoding,
@@ -54,7 +54,7 @@ def ask_command(
     """
     from apm.label.formats import FORMATS, Item, Shape, write_rows
 
-    with told():
+    with plain_errors():
         if to not in FORMATS:
             raise InvalidArgument("to", f"must be one of {', '.join(FORMATS)}", to)
         held = opened(
@@ -96,7 +96,7 @@ def tell_command(
     A row that is told again has its last label. What other tools export (Label Studio, doccano,
     Prodigy) is read by --from; a file is read as a whole or not at all.
     """
-    with told():
+    with plain_errors():
         table, rows, file = files(pool, labels, identity=identity, encoding=encoding)
         before = file.read()
         new = _given(rows, pairs or [], skip or [], unsure or [], reopen or [])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from apm.cli.console import console, told
+from apm.cli.console import console, plain_errors
 from apm.storage import replacing
 from channelcode.errors import InvalidArgument
 
@@ -31,7 +31,7 @@ def bisect_command(
     """Find a threshold by bisection: answer y, n, u (take back) or q (leave, to go on later)."""
     from channelcode.feedback import Horstein
 
-    with told():
+    with plain_errors():
         cells = _cells(low, high, width)
         if not 0 < noise < 0.5:
             rule = "must lie between 0 and 1/2; if no answer is ever wrong, say 1e-6"

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from apm.cli.channel import CHANNELS, parse_channel
-from apm.cli.console import console, picture_path, saved, told
+from apm.cli.console import console, picture_path, plain_errors, saved
 from apm.cli.extensions import CHANNELS_GROUP, completions
 from channelcode._validation import integer
 from channelcode.errors import InvalidArgument, NotConverged
@@ -38,7 +38,7 @@ def capacity_command(
     """Compute a channel's capacity with proof: value, bounds, atoms and why to trust it."""
     from channelcode import Peak, Power, Unconstrained, capacity
 
-    with told():
+    with plain_errors():
         law = parse_channel(channel)
         drawn = Path("capacity-curve.png") if curve and plot is None and not as_json else plot
         if drawn is not None:

@@ -41,7 +41,7 @@ def console() -> Any:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def plain_errors() -> Iterator[None]:
     """One line for what goes wrong, and an exit code: see `EXIT_CODES`. Bugs keep their traceback.
 
     Output is flushed before the command counts as done: a full disk or a closed pipe is noticed.

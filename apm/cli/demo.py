@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from apm.cli.console import console, saved, told, writable_folder
+from apm.cli.console import console, plain_errors, saved, writable_folder
 
 POWER = 4.0
 POOL_SIZE = 300
@@ -19,7 +19,7 @@ def demo_command(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo-output"),
 ) -> None:
     """Capacities with certificates, an APM run on a toy pool, and the paper in small."""
-    with told():
+    with plain_errors():
         writable_folder(out)
         _capacities(out)
         _selection(out)

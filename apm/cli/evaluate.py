@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from apm.cli.console import console, picture_path, saved, told
+from apm.cli.console import console, picture_path, plain_errors, saved
 from apm.cli.pool import (
     ClassNames,
     Encoding,
@@ -50,7 +50,7 @@ def evaluate_command(
     label file. Without it the curve is what the model expects of itself, and the calibration is
     that of the labelled rows, each predicted from the others.
     """
-    with told():
+    with plain_errors():
         place = None if plot is None else picture_path(plot)
         chosen = features
         held = opened(
@@ -87,7 +87,7 @@ def export_command(
     from apm.label.formats import FORMATS, Item, Shape, write_rows
     from channelcode.errors import InvalidArgument
 
-    with told():
+    with plain_errors():
         if to not in FORMATS:
             raise InvalidArgument("to", f"must be one of {', '.join(FORMATS)}", to)
         held = opened(

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from apm.cli.console import told
+from apm.cli.console import plain_errors
 from apm.cli.pool import (
     ClassNames,
     Encoding,
@@ -49,7 +49,7 @@ def label_command(
     from apm.label.page import Desk, serve
     from channelcode.errors import InvalidArgument
 
-    with told():
+    with plain_errors():
         if not 0 <= port < 1 << 16:
             raise InvalidArgument("port", "must be a number below 65536", port)
         if not labels.absolute().parent.is_dir():

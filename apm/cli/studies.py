@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from apm.cli.console import INTERRUPTED, console, told
+from apm.cli.console import INTERRUPTED, console, plain_errors
 
 
 def reproduce_command(
@@ -41,7 +41,7 @@ def reproduce_command(
     """Run the paper's experiments, or what is left of them, and write the report."""
     from apm.studies import reproduce
 
-    with told(), _interruptible("apm reproduce"):
+    with plain_errors(), _interruptible("apm reproduce"):
         done = reproduce(
             out,
             quick=quick,
@@ -78,7 +78,7 @@ def study_command(
     from apm.studies import run_multiclass, run_rule
     from channelcode.errors import InvalidArgument
 
-    with told(), _interruptible(f"apm study {name}"):
+    with plain_errors(), _interruptible(f"apm study {name}"):
         if name not in ("multiclass", "rule"):
             raise InvalidArgument("study", "must be 'multiclass' or 'rule'", name)
         folder = Path(f"results-{name}") if out is None else out
@@ -93,7 +93,7 @@ def datasets_command() -> None:
     """List the data sets by nickname."""
     from apm.studies import list_datasets
 
-    with told():
+    with plain_errors():
         for name in list_datasets():
             console().print(name)
 

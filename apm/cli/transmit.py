@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from apm.cli.channel import CHANNELS, parse_channel
-from apm.cli.console import console, picture_path, saved, told
+from apm.cli.console import console, picture_path, plain_errors, saved
 from channelcode.errors import InvalidArgument
 
 MOST_BITS = 100_000
@@ -40,7 +40,7 @@ def transmit_command(
         transmit,
     )
 
-    with told():
+    with plain_errors():
         if plot is not None:
             plot = picture_path(plot)
         if not 1 <= bits <= MOST_BITS:

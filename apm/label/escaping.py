@@ -40,12 +40,12 @@ def with_formula(cell: str) -> str:
     return cell[1:] if _QUOTED.match(cell) else cell
 
 
-def visible(text: str) -> str:
+def spelled_out(text: str) -> str:
     """The text with control characters spelled out, so that no terminal obeys them.
 
     Marks that turn the direction of writing are spelled out too.
 
-    >>> visible("\\x1b[31mred\\x07") == r"\\x1b[31mred\\x07"
+    >>> spelled_out("\\x1b[31mred\\x07") == r"\\x1b[31mred\\x07"
     True
     """
     return _CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
@@ -57,7 +57,7 @@ def one_line(text: str) -> str:
     >>> one_line("a\\nb")
     'a\\\\nb'
     """
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+    return spelled_out(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def csv_line(cells: Iterable[Any], *, separator: str = ",", as_they_are: bool = False) -> str:
@@ -70,7 +70,7 @@ def csv_line(cells: Iterable[Any], *, separator: str = ",", as_they_are: bool = 
     """
     out = io.StringIO()
     plain = [_text(cell) for cell in cells]
-    made = plain if as_they_are else [without_formula(visible(cell)) for cell in plain]
+    made = plain if as_they_are else [without_formula(spelled_out(cell)) for cell in plain]
     csv.writer(out, delimiter=separator, lineterminator="\n").writerow(made)
     return out.getvalue()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm.label.escaping import as_label, one_line, visible
+from apm.label.escaping import as_label, one_line, spelled_out
 from apm.label.page.desk import CELLS, LONGEST_CELL
 from apm.pools.inputs import is_sparse
 from apm.posteriors.labels import as_labels
@@ -235,7 +235,7 @@ class Buttons:
             except Exception as error:
                 text = f"render({row}) failed: {type(error).__name__}: {error}"
                 shown = [_display({"text/html": _as_text(text), "text/plain": text})]
-        printed = visible(caught.stdout + caught.stderr)
+        printed = spelled_out(caught.stdout + caught.stderr)
         before = [{"output_type": "stream", "name": "stdout", "text": printed}] if printed else []
         return [*before, *(_display(each.data, each.metadata) for each in caught.outputs), *shown]
 
@@ -250,10 +250,11 @@ def table(learner: Learner, row: int) -> str:
         values = np.asarray(values)
         places = np.arange(values.shape[1])
     names = getattr(learner, "feature_names_in_", np.arange(values.shape[1]))
+    titles = (spelled_out(str(names[place]))[:LONGEST_CELL] for place in places[:CELLS])
     cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(visible(str(names[place]))[:LONGEST_CELL])}</th>"
+        f"<tr><th style='text-align:left'>{escape(title)}</th>"
         f"<td style='text-align:left'>{escape(f'{values[0, place]:.6g}')}</td></tr>"
-        for place in places[:CELLS]
+        for place, title in zip(places, titles)
     )
     more = len(places) - CELLS
     return f"<p>Row {row}</p><table>{cells}</table>" + (f"<p>and {more} more</p>" * (more > 0))
@@ -281,7 +282,7 @@ def _as_text(text: str) -> str:
     """Text as HTML that shows it as it is."""
     if not text:
         return ""
-    shown = escape(visible(text)[:LONGEST_CELL])
+    shown = escape(spelled_out(text)[:LONGEST_CELL])
     return f"<div style='white-space:pre-wrap;line-height:1.4'>{shown}</div>"
 
 

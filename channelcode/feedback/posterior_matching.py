@@ -16,7 +16,7 @@ from channelcode.constraints import Constraint, Unconstrained
 from channelcode.errors import InvalidArgument
 from channelcode.feedback.choices import Cuts, Dithered, Rounded, Shifted
 from channelcode.feedback.intervals import regions, zipper
-from channelcode.feedback.intervals.cells import NOTHING
+from channelcode.feedback.intervals.cells import LOG_ZERO
 from channelcode.feedback.intervals.regions import Regions
 from channelcode.feedback.intervals.state import MatchingState, matching_state
 from channelcode.feedback.intervals.zipper import updated
@@ -112,7 +112,7 @@ class PosteriorMatching(LetterScheme):
         self.input, self.cuts = law, cuts
         self._begin(channel, law.atoms[used], law.weights[used])
         rows = tuple(
-            tuple((float(w), log2(w) if w > 0 else NOTHING) for w in column)
+            tuple((float(w), log2(w) if w > 0 else LOG_ZERO) for w in column)
             for column in self.matrix.T
         )
         self._likelihoods = rows

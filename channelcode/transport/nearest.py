@@ -14,7 +14,7 @@ from channelcode.certificate import Certificate, SolveStats, Status, conclude
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, EmpiricalPool, FullPool, Measure, Pool
 from channelcode.transport.pool import checked_pool, judged_pool
-from channelcode.transport.pools.lower_bounds import GaussianCascade, SampleCascade
+from channelcode.transport.pools.lower_bounds import GaussianBounds, SampleBounds
 from channelcode.transport.problem import Solver
 from channelcode.transport.target import reduce_target
 
@@ -118,21 +118,21 @@ def _find(
         if isinstance(candidates, FullPool) and candidates.dim > 1:
             reduced = reduce_target(target, to_gaussian=True)
             if reduced.rank >= 2:
-                return search(GaussianCascade(candidates, target, reduced), count, tol)
+                return search(GaussianBounds(candidates, target, reduced), count, tol)
         if isinstance(candidates, EmpiricalPool):
             reduced = reduce_target(target, to_gaussian=False)
             if reduced.rank >= 2:
-                return search(SampleCascade(candidates, target, reduced), count, tol)
+                return search(SampleBounds(candidates, target, reduced), count, tol)
     found = judged_pool(candidates, target, solver=solver, tol=tol)
     index = np.argsort(found.squared, kind="stable")[:count]
     squared, lower, upper = found.squared[index], found.lower[index], found.upper[index]
     return Found(index, squared, lower, upper, len(found.squared), "all candidates")
 
 
-def search(cascade: GaussianCascade | SampleCascade, count: int, tol: float | None) -> Found:
-    """Branch and bound over a cascade of lower bounds."""
-    bound = cascade.lower
-    slack = ROUNDING * cascade.scale
+def search(bounds: GaussianBounds | SampleBounds, count: int, tol: float | None) -> Found:
+    """Branch and bound, by lower bounds that become sharper and dearer."""
+    bound = bounds.lower
+    slack = ROUNDING * bounds.scale
     values = np.full((3, len(bound)), np.inf)  # squared, lower, upper
     solved = np.zeros(len(bound), dtype=bool)
 
@@ -141,7 +141,7 @@ def search(cascade: GaussianCascade | SampleCascade, count: int, tol: float | No
         return float(np.partition(found, count - 1)[count - 1]) if len(found) >= count else np.inf
 
     def solve(index: np.ndarray) -> None:
-        values[:, index] = cascade.solve(index, tol)
+        values[:, index] = bounds.solve(index, tol)
         solved[index] = True
 
     def open_candidates(among: np.ndarray) -> np.ndarray:
@@ -155,7 +155,7 @@ def search(cascade: GaussianCascade | SampleCascade, count: int, tol: float | No
     everyone = np.arange(len(bound))
     solve(lowest(everyone, max(SEEDS, count)))
     alive = open_candidates(everyone)
-    for refine in cascade.refinements():
+    for refine in bounds.refinements():
         if len(alive) > SEEDS:
             bound[alive] = np.maximum(bound[alive], refine(alive))
             solve(lowest(alive, SEEDS))

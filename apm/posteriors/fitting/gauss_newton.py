@@ -31,7 +31,7 @@ STEEP = 1e-4  # of Armijo's rule
 SHORTEST = 1e-12  # step that is tried
 CLOSE = 1e-9  # posterior deviations from the maximum, by the Newton decrement
 NEAR = 1e-6  # what is still called converged where rounding allows no further step
-NOTHING = 1e-15  # of the largest eigenvalue: rounding
+RANK_RTOL = 1e-15  # of the largest eigenvalue: rounding
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
@@ -78,8 +78,8 @@ class Problem(NamedTuple):
         with np.errstate(invalid="ignore"):
             parts = np.where(self.weights > 0, self.weights * logs, 0.0)
         total = half - float(parts.sum())
-        blur = ROUNDING * (1.0 + half + float(np.abs(parts).sum()))
-        return (total, blur) if np.isfinite(total) else (np.inf, 0.0)
+        rounding = ROUNDING * (1.0 + half + float(np.abs(parts).sum()))
+        return (total, rounding) if np.isfinite(total) else (np.inf, 0.0)
 
     def model(self, u: Array) -> tuple[Array, Array]:
         """The gradient of J `(q,)`, and rows G `(m, q)`: I + G'G is the Hessian's Fisher form."""
@@ -151,7 +151,7 @@ def psd_root(forms: Array) -> Array:
         return np.sqrt(np.maximum(forms, 0.0))
     values, vectors = np.linalg.eigh(forms)
     first = 0
-    while first < forms.shape[1] - 1 and not values[:, first].max() > NOTHING * values.max():
+    while first < forms.shape[1] - 1 and not values[:, first].max() > RANK_RTOL * values.max():
         first += 1
     kept = np.sqrt(np.maximum(values[:, first:], 0.0))
     return kept[:, :, None] * np.swapaxes(vectors, 1, 2)[:, first:]
@@ -189,7 +189,7 @@ class Maximum(NamedTuple):
 def maximise(problem: Problem, start: Array) -> Maximum:
     """A local minimum of J from `start` `(q,)`; NotConverged if it is not one to 1e-6."""
     u = np.array(start, dtype=np.float64)
-    value, blur = problem.value(u)
+    value, rounding = problem.value(u)
     if not np.isfinite(value):
         raise NotConverged("the posterior has no density at the start: choose another prior", u)
     gradient, rows = problem.model(u)
@@ -211,7 +211,7 @@ def maximise(problem: Problem, start: Array) -> Maximum:
         while length > SHORTEST:
             trial = u + length * step
             lower, noise = problem.value(trial)
-            if lower <= value + STEEP * length * descent + max(blur, noise):
+            if lower <= value + STEEP * length * descent + max(rounding, noise):
                 moved = True
                 break
             length *= 0.5
@@ -222,13 +222,13 @@ def maximise(problem: Problem, start: Array) -> Maximum:
             break
         later, later_rows = problem.model(trial)
         change, bend = trial - u, later - gradient
-        settled = lower >= value - max(blur, noise)  # no fall beyond rounding
+        settled = lower >= value - max(rounding, noise)  # no fall beyond rounding
         worse = float(np.sqrt(max(later @ solve(later), 0.0))) > decrement
         if settled and worse and decrement <= NEAR:
             break
         if change @ bend > 1e-10 * np.sqrt((change @ change) * (bend @ bend)):
             pairs = [*pairs[1 - MEMORY :], (change, bend)]
-        u, value, blur, gradient, rows = trial, lower, noise, later, later_rows
+        u, value, rounding, gradient, rows = trial, lower, noise, later, later_rows
     if not done and not decrement <= NEAR:
         message = f"Gauss-Newton stopped {decrement:.1e} posterior deviations from the maximum: "
         raise NotConverged(message + "raise prior_precision, or scale the parameters", u)

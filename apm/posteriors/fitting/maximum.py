@@ -133,13 +133,13 @@ def newton(channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array) -
         descent = float(np.sum(slope * step))
         length = 1.0
         while length > SHORTEST:
-            lower, blur = loss(V - length * step)
-            if lower <= value - STEEP * length * descent + max(noise, blur):
+            lower, rounding = loss(V - length * step)
+            if lower <= value - STEEP * length * descent + max(noise, rounding):
                 break
             length *= 0.5
         else:
             break
-        V, value, noise = V - length * step, lower, blur
+        V, value, noise = V - length * step, lower, rounding
         scale = max(float(np.abs(V).max()), float(np.finfo(float).tiny))
         change = length * float(np.abs(step).max()) / scale
         if length == 1.0 and change <= TOLERANCE:

@@ -76,7 +76,7 @@ def settled(problem: Problem, found: Maximum, rng: np.random.Generator) -> Maxim
 
 
 def _lower_aside(problem: Problem, found: Maximum, rng: np.random.Generator) -> Array | None:
-    blur = 4.0 * ROUNDING * (1.0 + abs(found.value))
+    rounding = 4.0 * ROUNDING * (1.0 + abs(found.value))
     for noise in rng.standard_normal((DIRECTIONS, len(found.u))):
         aside = found.spread.solve(noise)
         length = float(np.sqrt(max(noise @ aside, 0.0)))
@@ -84,7 +84,7 @@ def _lower_aside(problem: Problem, found: Maximum, rng: np.random.Generator) -> 
             continue
         for sign in (1.0, -1.0):
             trial = found.u + sign * ASIDE / length * aside
-            if problem.value(trial)[0] < found.value - max(blur, ASIDE * found.decrement):
+            if problem.value(trial)[0] < found.value - max(rounding, ASIDE * found.decrement):
                 return trial
     return None
 

@@ -11,10 +11,9 @@ from apm.encoders import Encoder
 from apm.posteriors.base import Posterior
 from apm.posteriors.samples.reweighting import (
     Reweighted,
+    ReweightsSamples,
     log_masses,
-    restored,
     reweighted,
-    stored,
 )
 from apm.posteriors.samples.weighted import WeightedSamples
 from channelcode._validation import Array, finite_array, read_only
@@ -22,7 +21,7 @@ from channelcode.channels import Channel, Logistic
 from channelcode.errors import InvalidArgument
 
 
-class Draws(WeightedSamples):
+class Draws(ReweightsSamples, WeightedSamples):
     """Draws theta_s of the parameters with weights w_s, made elsewhere, as the prior of a learner.
 
     - `theta` `(s, q)`: one row for each draw. For a linear encoder and a channel input in R^k it
@@ -101,12 +100,6 @@ class Draws(WeightedSamples):
 
         held = start._solution if isinstance(start, Draws) else None
         return reweighted(self, self._log_prior, held, fresh, told)
-
-    def _solution_state(self) -> dict[str, np.ndarray]:
-        return stored(self._solution)
-
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Reweighted:
-        return restored(state)
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"theta": self._theta, "prior_weights": self._prior_weights}

@@ -13,12 +13,11 @@ from apm.posteriors.input_projection import seen_part
 from apm.posteriors.samples.reweighting import (
     Pending,
     Reweighted,
+    ReweightsSamples,
     effective_size,
     label_log_likelihoods,
     log_masses,
-    restored,
     reweighted,
-    stored,
 )
 from channelcode._validation import Array, finite_array, read_only
 from channelcode.channels import Channel, Logistic, Softmax
@@ -26,7 +25,7 @@ from channelcode.errors import InvalidArgument
 from channelcode.measures import EmpiricalPool, Pool
 
 
-class Inputs(Posterior):
+class Inputs(ReweightsSamples, Posterior):
     """Samples of the channel inputs of n candidates, made elsewhere: `l[x, s]`, weights `w[s]`.
 
     - `l` `(n, s)` or `(n, s, k)`: the input of every candidate under each sample. Sample s of one
@@ -233,12 +232,6 @@ class Inputs(Posterior):
         self._set(_pending=())  # a label that came is no longer awaited
         held = start._solution if isinstance(start, Inputs) else None
         return reweighted(self, self._log_prior, held, fresh, told)
-
-    def _solution_state(self) -> dict[str, np.ndarray]:
-        return stored(self._solution)
-
-    def _restore_solution(self, state: dict[str, np.ndarray]) -> Reweighted:
-        return restored(state)
 
     def state(self) -> dict[str, np.ndarray]:
         return super().state() | {"l": self._l, "prior_weights": self._prior_weights}

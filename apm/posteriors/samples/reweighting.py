@@ -134,19 +134,18 @@ def reweighted(
     return Reweighted(read_only(log_weights), read_only(likelihood), evidence)
 
 
-def stored(solved: Reweighted) -> dict[str, np.ndarray]:
-    """The weights as plain arrays."""
-    return {
-        "log_weights": solved.log_weights,
-        "log_likelihood": solved.log_likelihood,
-        "log_evidence": np.array(solved.log_evidence),
-    }
+class ReweightsSamples:
+    """What posteriors share whose labels change the weights of samples and nothing else."""
 
+    __slots__ = ()
+    _solution: Any
 
-def restored(state: dict[str, np.ndarray]) -> Reweighted:
-    """The weights from what `stored` gave."""
-    logs, likelihood = read_only(state["log_weights"]), read_only(state["log_likelihood"])
-    return Reweighted(logs, likelihood, float(state["log_evidence"]))
+    def _solution_state(self) -> dict[str, np.ndarray]:
+        return {name: np.asarray(value) for name, value in self._solution._asdict().items()}
+
+    def _restore_solution(self, state: dict[str, np.ndarray]) -> Reweighted:
+        logs, likelihood = read_only(state["log_weights"]), read_only(state["log_likelihood"])
+        return Reweighted(logs, likelihood, float(state["log_evidence"]))
 
 
 class Pending(NamedTuple):

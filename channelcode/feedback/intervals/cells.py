@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 Cell: TypeAlias = tuple[Any, ...]
 LOWER, UPPER, WEIGHT, EXPONENT, DENSITY, TOTAL, TOTAL_EXPONENT, PEAK, BELOW = range(9)
 
-NOTHING = float("-inf")  # the log2 density of an interval without mass
+LOG_ZERO = float("-inf")  # the log2 density of an interval without mass
 TINY, HUGE = 2.0**-200, 2.0**200  # weights outside have their powers of two moved away
 
 
@@ -60,12 +60,12 @@ def push(
 
 def _push_empty(below: Cell | None, lower: int, upper: int) -> Cell:
     if below is None:
-        return (lower, upper, 0.0, 0, NOTHING, 0.0, 0, None, None)
+        return (lower, upper, 0.0, 0, LOG_ZERO, 0.0, 0, None, None)
     if below[WEIGHT] == 0.0:
         lower, upper = min(lower, below[LOWER]), max(upper, below[UPPER])
         return _push_empty(below[BELOW], lower, upper)
     peak = below[PEAK] or below
-    return (lower, upper, 0.0, 0, NOTHING, below[TOTAL], below[TOTAL_EXPONENT], peak, below)
+    return (lower, upper, 0.0, 0, LOG_ZERO, below[TOTAL], below[TOTAL_EXPONENT], peak, below)
 
 
 def mass(stack: Cell | None, scale: Scale) -> float:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from channelcode.feedback.intervals.cells import (
     BELOW,
+    LOG_ZERO,
     LOWER,
-    NOTHING,
     UNIT,
     UPPER,
     WEIGHT,
@@ -104,7 +104,7 @@ def updated(
         elif ends[place] == ends[place + 1]:
             pieces.append(Region(None, None, UNIT))
         else:
-            gone = push(None, ends[place], ends[place + 1], 0.0, 0, NOTHING)
+            gone = push(None, ends[place], ends[place + 1], 0.0, 0, LOG_ZERO)
             pieces.append(Region(gone, None, UNIT))
     cutter = _Cutter(pieces, list(regions.cuts), regions.size, regions.bits)
     return cutter.settled(quantiles, regions.log_chance + log2(chance))

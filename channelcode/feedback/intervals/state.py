@@ -14,8 +14,8 @@ from channelcode.errors import InvalidArgument
 from channelcode.feedback.intervals.cells import (
     BELOW,
     DENSITY,
+    LOG_ZERO,
     LOWER,
-    NOTHING,
     PEAK,
     UPPER,
     mass,
@@ -204,7 +204,7 @@ class MatchingState(State, Immutable):
 
     def _peak(self) -> tuple[float, int, int]:
         """log2 density, lower and upper end of the densest interval."""
-        best = (NOTHING, 0, self._core.size)
+        best = (LOG_ZERO, 0, self._core.size)
         for stack, scale, _ in self._core.stacks():
             if stack is not None:
                 densest = stack[PEAK] or stack

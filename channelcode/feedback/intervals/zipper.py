@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from channelcode.feedback.intervals.cells import (
     BELOW,
     HUGE,
+    LOG_ZERO,
     LOWER,
-    NOTHING,
     TINY,
     UNIT,
     UPPER,
@@ -124,7 +124,7 @@ def updated(rule: Rule, zipper: Parts, output: int) -> Parts | None:
         else:
             left_scale = scaled(left_scale, factor, left_log)
     elif left is not None:
-        left, left_scale, left_mass = push(None, 0, left[UPPER], 0.0, 0, NOTHING), UNIT, 0.0
+        left, left_scale, left_mass = push(None, 0, left[UPPER], 0.0, 0, LOG_ZERO), UNIT, 0.0
     if right_chance > 0.0:
         factor = right_chance / chance
         right_mass *= factor
@@ -134,7 +134,7 @@ def updated(rule: Rule, zipper: Parts, output: int) -> Parts | None:
         else:
             right_scale = scaled(right_scale, factor, right_log)
     elif right is not None:
-        right = push(None, right[LOWER], size, 0.0, 0, NOTHING)
+        right = push(None, right[LOWER], size, 0.0, 0, LOG_ZERO)
         right_scale, right_mass = UNIT, 0.0
     gap = low * right_mass - high * left_mass
     if gap > slack or gap < -slack:

@@ -23,7 +23,7 @@ ERRORS = 8.0  # standard errors granted to a quasi-Monte Carlo value against an 
 Refinement = Callable[[np.ndarray], Array]
 
 
-class GaussianCascade:
+class GaussianBounds:
     """Bounds `W2^2 >= total - 2 (bound on rho)` for Gaussians and a target of rank two or more.
 
     `lower (n,)` starts as the projection bound in the target's principal axes,
@@ -109,7 +109,7 @@ def _shape_features(covariance: Array) -> tuple[Array, Array]:
     return np.concatenate((np.ones((len(covariance), 1)), entries), axis=1), size
 
 
-class SampleCascade:
+class SampleBounds:
     """Bounds for samples in R^k: mean and variance, `|m - m_T|^2 + (sd_X - sd_T)^2`."""
 
     def __init__(self, pool: EmpiricalPool, law: DiscreteMeasure, target: Reduced) -> None:

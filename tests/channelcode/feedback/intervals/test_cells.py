@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from channelcode.feedback.intervals.cells import (
     BELOW,
-    NOTHING,
+    LOG_ZERO,
     PEAK,
     UNIT,
     mass,
@@ -64,6 +64,8 @@ def test_nothing_underflows():
 
 
 def test_neighbours_without_mass_are_one():
-    stack = push(push(push(None, 0, 2, 0.0, 0, NOTHING), 2, 5, 0.0, 0, NOTHING), 5, 6, 1.0, 0, 0.0)
+    stack = push(
+        push(push(None, 0, 2, 0.0, 0, LOG_ZERO), 2, 5, 0.0, 0, LOG_ZERO), 5, 6, 1.0, 0, 0.0
+    )
     assert [cell[:2] for cell in members(stack)] == [(5, 6), (0, 5)]
     assert [cell[:2] for cell in members(refined(stack, 3))] == [(40, 48), (0, 40)]

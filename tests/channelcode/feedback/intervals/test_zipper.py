@@ -13,7 +13,7 @@ from channelcode.feedback.intervals import cells, regions, zipper
 
 def rule_of(matrix: np.ndarray, weights: np.ndarray) -> zipper.Rule:
     rows = tuple(
-        tuple((float(w), log2(w) if w > 0 else cells.NOTHING) for w in column)
+        tuple((float(w), log2(w) if w > 0 else cells.LOG_ZERO) for w in column)
         for column in matrix.T
     )
     return zipper.Rule.of(weights.tolist(), rows)
