@@ -44,6 +44,7 @@ FAMILIES = (
     "apm/selectors",
     "apm/selectors/rules",
     "apm/selectors/matching",
+    "apm/selectors/tiles",
     "apm/studies",
     "apm/studies/data",
     "apm/studies/engine",

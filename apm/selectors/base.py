@@ -155,6 +155,13 @@ class Selector(ABC):
         """
         return self
 
+    def looking(self, belief: Belief, X: Any) -> Any:
+        """This selector as it looks at parts of X before it knows the budget; None if it cannot.
+
+        It then has `look`, `rated` and a `power` (`apm.selectors.matching.apm.APM`).
+        """
+        return None
+
     def tile_seed(self, rng: int, start: int) -> Seed:
         """The seed for the tile that begins at row `start`: the same for all, by default."""
         return rng

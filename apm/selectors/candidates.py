@@ -36,10 +36,10 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
                 arrays = _projected(posterior, X)
             if arrays is not None and all(np.isfinite(array.sum()) for array in arrays):
                 if len(candidates) == len(X):
-                    return _held(*arrays) if X.size > SMALL else posterior.pool(arrays)
+                    return held(*arrays) if X.size > SMALL else posterior.pool(arrays)
                 own = tuple(array[candidates] for array in arrays)
                 plain = isinstance(posterior, ScalarGaussian) and own[1].dtype == np.float64
-                return _held(*own) if plain and own[1].min() >= 0 else posterior.pool(own)
+                return held(*own) if plain and own[1].min() >= 0 else posterior.pool(own)
     laws = belief.push(X)  # which says what is wrong with inputs out of range
     return laws if len(candidates) == len(laws) else laws[candidates]
 
@@ -47,14 +47,19 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
 def _projected(posterior: ScalarGaussian, X: Any) -> tuple[Array, Array]:
     """Means and variances of a large pool, in pieces that stay in the cache."""
     mean, variance = np.empty(len(X)), np.empty(len(X))
-    rows = SMALL * 8 // (X.shape[1] * X.itemsize) + 1
+    rows = piece_rows(X)
     for start in range(0, len(X), rows):
         part = slice(start, start + rows)
         mean[part], variance[part] = posterior.project(X[part])
     return mean, variance
 
 
-def _held(mean: Array, variance: Array) -> ScalarPool:
+def piece_rows(X: Any) -> int:
+    """How many rows of X are projected together: a power of two, for products without a rest."""
+    return 1 << max(0, (SMALL * 8 // (X.shape[1] * X.itemsize)).bit_length() - 1)
+
+
+def held(mean: Array, variance: Array) -> ScalarPool:
     """The pool of finite arrays that nobody else holds, without copies."""
     laws = object.__new__(ScalarPool)
     mean.setflags(write=False)

@@ -13,6 +13,7 @@ from apm.power import FixedPower, PowerPolicy, SpectralPower
 from apm.selectors.base import PoolSelector, Rating
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Seen
+from apm.selectors.matching.looks import Look
 from apm.selectors.matching.messages import Message, Parameters
 from apm.selectors.matching.target import Match
 from apm.selectors.matching.views import View, as_choice
@@ -179,8 +180,45 @@ class APM(Matching):
         return super().needs_all_rows(belief) or self.message.needs_all_rows(self.channel, belief)
 
     def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> Self:
-        ready = replace(self, message=self.message.prepared(belief, X))
-        return super(APM, ready).surveyed(belief, X, is_open, rng)
+        ready = self.looking(belief, X)
+        if not self.power.over_pool:
+            return ready
+        from apm.selectors.tiled import open_tiles
+
+        amounts = []
+        for _, tile, places in open_tiles(X, is_open):
+            look = ready.look(belief, tile, places)
+            if look is None:
+                laws = candidate_laws(belief, tile, places)
+                amounts.append(ready.tile_budget(belief, tile, places, laws))
+            else:
+                amounts.append(look.budget(ready, belief, tile))
+        return ready.at(self.power.joined(amounts))
+
+    def looking(self, belief: Belief, X: Any) -> Self:
+        """This selector with all fixed that the parts of X share but the budget."""
+        ready = replace(self, message=self.message.surveyed(self.channel, belief, X))
+        return super(APM, ready).prepared(belief, X)
+
+    def at(self, power: float) -> Self:
+        """This selector with the budget fixed."""
+        return replace(self, power=FixedPower(power))
+
+    def look(self, belief: Belief, X: Any, candidates: Indices) -> Look | None:
+        """What the scores of these rows need of them, whatever the budget; None if unknown."""
+        _require_same_units(belief)
+        return self.message.look(self, belief, X, candidates)
+
+    def rated(self, look: Look, power: float) -> Rating:
+        """The scores of candidates that were looked at."""
+        found = look.match(self, power)
+        return Rating(self._checked(found.values, len(look.laws)), look.laws, -found.constant)
+
+    def _rate(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
+        look = self.look(belief, X, candidates)
+        if look is None:
+            return super()._rate(belief, X, candidates, rng)
+        return self.rated(look, look.budget(self, belief, X))
 
     def tile_budget(self, belief: Belief, X: Any, candidates: Indices, laws: Pool) -> float:
         return self.message.budget(self, belief, X, candidates, self.view(belief, laws))

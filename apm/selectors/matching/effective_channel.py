@@ -62,7 +62,8 @@ class EffectiveChannel:
     targets of the score by the score at the average share, `rho^2 <- E_x*[rho^2]`: one effective
     channel from the logits at a random target.
 
-    X is the pool, `candidates` the rows of it that `view` holds (None: all).
+    X is the pool, `candidates` the rows of it that `view` holds (None: all). `known` are the
+    average shares of the candidates `(n,)`, where they were found before (`PooledForm`).
     """
 
     belief: Belief
@@ -73,6 +74,7 @@ class EffectiveChannel:
     weights: Array
     exact: bool = False
     pooled: bool = False
+    known: Array | None = None
 
     @property
     def counts(self) -> Array:
@@ -82,6 +84,9 @@ class EffectiveChannel:
     def shares(self) -> Iterator[tuple[slice, Array]]:
         """rho^2 in pieces: the rows of the piece, and `(rows, t)` (one column if pooled)."""
         view, chosen = self.view, self.candidates
+        if self.known is not None:
+            yield slice(None), self.known[:, None]
+            return
         average = self.weights if self.pooled else None
         kept = kept_shares(self.belief, self.X, chosen, self.targets, average)
         if kept is not None:
@@ -136,7 +141,7 @@ class EffectiveChannel:
             totals[:, part] = [piece @ self.counts for piece in pieces]
         return Moments(*totals)
 
-    @property
+    @cached_property
     def laws(self) -> Pool:
         """Laws with the power of each candidate in its channel's own units, and its signal.
 

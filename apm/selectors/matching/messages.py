@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,14 +11,18 @@ from numpy.typing import ArrayLike
 
 from apm.belief import Belief
 from apm.pools.inputs import as_matrix, read_only_view
-from apm.selectors.matching.target import Match, match
+from apm.selectors.candidates import candidate_laws
+from apm.selectors.matching.looks import Look
+from apm.selectors.matching.target import Match
 from apm.selectors.matching.views import View, as_choice, known_slope, known_view
-from channelcode._validation import integer
+from apm.selectors.ranking import Indices
+from channelcode._validation import Array, integer
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from apm.selectors.matching.apm import APM
     from apm.selectors.matching.effective_channel import EffectiveChannel
+    from apm.selectors.matching.pooled_form import PooledForm
 
 
 class Message(ABC):
@@ -51,15 +55,26 @@ class Message(ABC):
         """This message with what it must remember of the initial pool X."""
         return self
 
+    def surveyed(self, channel: Any, belief: Belief, X: Any) -> Message:
+        """This message with what all parts of the pool X share, for one selection."""
+        return self.prepared(belief, X)
+
+    def look(self, selector: APM, belief: Belief, X: Any, candidates: Indices) -> Look | None:
+        """What `match` needs of these rows of X whatever the budget; None if it is not known."""
+        return None
+
 
 @dataclass(frozen=True)
 class Parameters(Message):
     """All parameters, as in the paper: `-W2^2` of the induced law to the optimal input."""
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
-        power = self.budget(selector, belief, X, candidates, view)
-        found = match(view.channel, view.laws, power, solver=selector.solver)
-        return found if selector.charged else found.uncharged(view.laws.total_variance)
+        look = Look(view.laws, view)
+        return look.match(selector, look.budget(selector, belief, X))
+
+    def look(self, selector: APM, belief: Belief, X: Any, candidates: Indices) -> Look | None:
+        laws = candidate_laws(belief, X, candidates)
+        return Look(laws, selector.view(belief, laws))
 
     def needs_all_rows(self, channel: Any, belief: Belief) -> str | None:
         return known_view(channel)
@@ -125,10 +140,23 @@ class Predictions(Message):
         return read_only_view(matrix[np.sort(rows)])
 
     def match(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> Match:
-        effective = self.effective(selector.channel, belief, X, candidates, view)
-        power = effective.budget(selector.power, X, radius=selector.radius)
-        found = effective.match(power, solver=selector.solver)
-        return found if selector.charged else found.uncharged(effective.laws.total_variance)
+        look = Look(view.laws, self.effective(selector.channel, belief, X, candidates, view))
+        return look.match(selector, look.budget(selector, belief, X))
+
+    def look(self, selector: APM, belief: Belief, X: Any, candidates: Indices) -> Look | None:
+        laws = candidate_laws(belief, X, candidates)
+        view = selector.view(belief, laws)
+        return Look(laws, self.effective(selector.channel, belief, X, candidates, view))
+
+    def surveyed(self, channel: Any, belief: Belief, X: Any) -> Message:
+        from apm.selectors.matching.pooled_form import PooledForm
+
+        sized, targets = belief.sized(X), self.drawn(X)
+        weights = self.target_weights(channel, sized, X, targets)
+        plain = self.pooled and not self.exact
+        form = PooledForm.of(sized, X, targets, weights) if plain else None
+        own = {each.name: getattr(self, each.name) for each in fields(Predictions)}
+        return SurveyedPredictions(**{**own, "targets": targets}, weights=weights, form=form)
 
     def budget(self, selector: APM, belief: Belief, X: Any, candidates: Any, view: View) -> float:
         effective = self.effective(selector.channel, belief, X, candidates, view)
@@ -145,15 +173,41 @@ class Predictions(Message):
         self, channel: Any, belief: Belief, X: Any, candidates: Any, view: View
     ) -> EffectiveChannel:
         """The channel from the predictions at the targets through every candidate to its label."""
-        from apm.selectors.matching.effective_channel import EffectiveChannel, stakes
+        from apm.selectors.matching.effective_channel import EffectiveChannel
 
         belief, targets = belief.sized(X), self.drawn(X)
-        count = len(targets)
-        weights = (
-            stakes(as_choice(channel), belief, X, targets)
-            if self.weighted
-            else np.full(count, 1.0 / count)
-        )
+        weights = self.target_weights(channel, belief, X, targets)
         return EffectiveChannel(
             belief, view, X, candidates, targets, weights, exact=self.exact, pooled=self.pooled
         )
+
+    def target_weights(self, channel: Any, belief: Belief, X: Any, targets: Any) -> Array:
+        """How much each target counts, `(t,)`, sum one."""
+        from apm.selectors.matching.effective_channel import stakes
+
+        if self.weighted:
+            return stakes(as_choice(channel), belief, X, targets)
+        return np.full(len(targets), 1.0 / len(targets))
+
+
+@dataclass(frozen=True)
+class SurveyedPredictions(Predictions):
+    """The predictions for one selection from a pool in parts: the weights of the targets fixed.
+
+    `form` gives shares and variances by one product (`PooledForm`), where there is one.
+    """
+
+    weights: Any = field(default=None, kw_only=True)
+    form: PooledForm | None = field(default=None, kw_only=True)
+
+    def target_weights(self, channel: Any, belief: Belief, X: Any, targets: Any) -> Array:
+        return self.weights
+
+    def look(self, selector: APM, belief: Belief, X: Any, candidates: Indices) -> Look | None:
+        found = None if self.form is None else self.form.look(X, candidates)
+        if found is None:
+            return super().look(selector, belief, X, candidates)
+        laws, share = found
+        view = selector.view(belief, laws)
+        effective = self.effective(selector.channel, belief, X, candidates, view)
+        return Look(laws, replace(effective, known=share))

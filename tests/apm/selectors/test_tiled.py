@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import apm
 from apm import (
@@ -30,9 +28,7 @@ from apm import (
 )
 from apm.power import FixedPower, MatchedPower, PowerPolicy, SharePower, SignalPower, VariancePower
 from apm.selectors import APMExploit, APMExplore, Selector
-from apm.selectors.base import Rating
-from apm.selectors.ranking import best, ranking
-from apm.selectors.tiled import Best, Leaders, tiled_rating
+from apm.selectors.tiled import tiled_rating
 from channelcode import Cloglog, Logistic
 from channelcode.errors import InvalidArgument
 from tests.naming import plain
@@ -48,13 +44,6 @@ RULES = [
     Random(), MaxVariance(), Bisection(),
 ]  # fmt: skip
 
-scores = st.lists(
-    st.sampled_from([-np.inf, -1e20, -3.0, -1.0, -1.0 + 1e-13, -1.0 - 3e-13, 0.0, 2.0, 2.0 + 1e-12])
-    | st.floats(-5, 5),
-    min_size=1,
-    max_size=40,
-)
-
 
 @pytest.fixture
 def small_tiles(monkeypatch):
@@ -68,41 +57,6 @@ def data(dtype, classes=2):
     X[1400] = X[20]
     logits = X @ rng.normal(size=(5, classes)) + rng.gumbel(size=(ROWS, classes))
     return X, logits.argmax(axis=1)
-
-
-@given(values=scores, cut=st.integers(1, 7), wanted=st.integers(1, 6), spare=st.integers(0, 3))
-@settings(max_examples=300)
-def test_what_a_pass_keeps_decides_as_all_scores_do(values, cut, wanted, spare):
-    every = np.array(values)
-    held, kept = Leaders(), Best(min(wanted, len(every)), wanted + spare)
-    for start in range(0, len(every), cut):
-        part = every[start : start + cut]
-        held.add(start, np.arange(len(part)), Rating(part))
-        kept.add(start, np.arange(len(part)), part)
-    place = held.best()
-    assert place is not None
-    assert held.rows[place] == best(every)[0]
-    assert (held.top, held.lowest, held.count) == (every.max(), every.min(), len(every))
-    if np.isfinite(every).all():
-        found = kept.ranked(held.tolerance)
-        if found is not None:  # None: a longer list is made
-            np.testing.assert_array_equal(found, ranking(every)[:wanted])
-        assert found is not None or len(np.unique(every)) > wanted + spare
-        runner = sorted(range(len(every)), key=lambda row: (-every[row], row))
-        assert [row for _, row in held.two] == runner[:2]
-
-
-def test_scores_that_rise_all_along(monkeypatch):
-    monkeypatch.setattr("apm.selectors.tiled.MOST_RECORDS", 10)
-    held = Leaders()
-    rising = np.arange(1.0, 101.0)
-    for start in range(0, 100, 7):
-        part = rising[start : start + 7]
-        held.add(start, np.arange(len(part)), Rating(part))
-    assert held.rows[held.best()] == 99  # type: ignore[index]
-    assert len(held.rows) < 30
-    held.add(100, np.arange(1), Rating(np.array([-1e30])))  # now all of them are one score
-    assert held.best() is None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["single", "double"])

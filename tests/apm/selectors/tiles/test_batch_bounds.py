@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from apm import APM, Learner, VariationalLogistic
 from apm.pools.blocks import Sliced
 from apm.power import FixedPower
-from apm.selectors.tile_bounds import TileBounds
+from apm.selectors.tiles.batch_bounds import TileBounds
 
 
 @pytest.fixture(scope="module", autouse=True)
