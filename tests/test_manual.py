@@ -71,6 +71,23 @@ def test_reference_has_every_public_name_once_and_nothing_private():
         assert public - set(shown) == {f"{package}.__version__"}
 
 
+def test_reference_is_made_without_extras(monkeypatch: pytest.MonkeyPatch):
+    """A name that cannot be loaded is listed with the extra that it needs."""
+    import apm.adapters
+
+    reference = hook("reference")
+    adapters = next(topic for topic in reference.TOPICS if topic.file == "adapters")
+    for module in [name for name in sys.modules if name.startswith("skactiveml")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "skactiveml", None)
+    monkeypatch.delitem(sys.modules, "apm.adapters.skactiveml", raising=False)
+    monkeypatch.delitem(vars(apm.adapters), "APMQueryStrategy", raising=False)
+    text = reference.page(adapters)
+    assert "| `APMQueryStrategy` | not shown" in text
+    assert "channelcode[skactiveml]" in text
+    assert "::: apm.adapters.committee.Committee" in text
+
+
 def test_reference_says_what_each_name_is():
     """Every row of a topic has a first sentence; bars outside code are escaped."""
     pytest.importorskip("skactiveml", reason="the reference shows every adapter")

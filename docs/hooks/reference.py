@@ -14,6 +14,8 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
+from channelcode.errors import MissingExtra
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -170,7 +172,10 @@ def page(topic: Topic) -> str:
     for package, names in parts(topic):
         lines += [f"From `{package}`:", "", "| name | what it is |", "|---|---|"]
         for name in names:
-            value = getattr(importlib.import_module(package), name)
+            value = found_in(package, name)
+            if isinstance(value, MissingExtra):
+                lines.append(f"| `{name}` | not shown, since an extra was missing: {value} |")
+                continue
             path = f"{value.__module__}.{value.__qualname__}"
             lines.append(f"| [`{name}`][{path}] | {first_sentence(value)} |")
             entries += [*anchors(package, name, value), f"::: {path}"]
@@ -186,10 +191,20 @@ def parts(topic: Topic) -> list[tuple[str, list[str]]]:
         package, _, chosen = source.partition(":")
         module = importlib.import_module(package)
         for name in chosen.split() or module.__all__:
-            value = getattr(module, name)
+            value = found_in(package, name)
             if inspect.isclass(value) or inspect.isfunction(value):
                 found.setdefault(shown_as(package, name, value), []).append(name)
+            elif isinstance(value, MissingExtra):
+                found.setdefault(package, []).append(name)
     return list(found.items())
+
+
+def found_in(package: str, name: str) -> Any:
+    """What a package exports under a name, or the error that says which extra it needs."""
+    try:
+        return getattr(importlib.import_module(package), name)
+    except MissingExtra as error:
+        return error
 
 
 def shown_as(package: str, name: str, value: Any) -> str:
