@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from apm.pools.inputs import Matrix
+from apm.pools.inputs import Matrix, is_sparse
 from apm.posteriors.base import Posterior
 from apm.posteriors.covariances.feature_covariance import FeatureCovariance, times
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.measures import Pool, ScalarPool
 
+WORTH = 32  # features from which a triangular product is faster than a full one
 MANY_FEATURES = 192  # from which a posterior on the line lives in the span of its examples
 
 
@@ -63,8 +64,25 @@ class ScalarGaussian(Posterior):
         held = self._root
         if isinstance(held, FeatureCovariance):
             return held.quadratic(features)
+        if features.dtype == np.float32 and features.shape[1] >= WORTH and not is_sparse(features):
+            return self._triangular_leverage(features)
         image = times(features, held)
         return np.vecdot(image, image)
+
+    def _triangular_leverage(self, features: Any) -> Any:
+        """The same by a triangular F, which takes half the products; dense single precision."""
+        from scipy.linalg.blas import strmm
+
+        if "triangle" not in self._cache:
+            # F' = Q R: Sigma = R'R, and nothing is squared
+            upper = np.linalg.qr(self.factor.T, mode="r")
+            self._cache["triangle"] = np.asfortranarray(upper, dtype=np.float32)
+        upper, count = self._cache["triangle"], features.shape[1]
+        image = strmm(1.0, upper[:count, :count], features.T).T
+        if len(upper) > count:
+            image += upper[:count, count]
+        square = np.vecdot(image, image)
+        return square + upper[count, count] ** 2 if len(upper) > count else square
 
     def cross_leverage(self, features: Matrix, targets: Matrix) -> Array:
         """Cov(l, l*) = x'Sigma x* of every row and target, `(n, t)`."""

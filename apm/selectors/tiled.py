@@ -199,7 +199,8 @@ def choose_streamed(
     now, left = belief, is_open
     bounds = None
     while True:
-        rule = selector.surveyed(now, X, left, seed)
+        found = _passed_once(selector, now, X, left)
+        rule = selector.surveyed(now, X, left, seed) if found is None else found[0]
         row = None
         if first is None and count > 1:
             from apm.selectors.tiles.batch_bounds import TileBounds
@@ -208,8 +209,8 @@ def choose_streamed(
         elif bounds is not None:
             row = bounds.pick(partial(_rated_tile, rule, now, X, left, seed), X.tile_rows)
         if row is None:
-            held = Leaders()
-            for start, tile, places in open_tiles(X, left):
+            held = Leaders() if found is None else found[1]
+            for start, tile, places in open_tiles(X, left) if found is None else ():
                 rating = rule._rate(now, tile, places, rule.tile_seed(seed, start))
                 held.add(start, places, rating)
                 if bounds is not None and first is None:
@@ -233,6 +234,22 @@ def choose_streamed(
         if row not in chosen:
             chosen[row] = _score_of(ready, belief, X, is_open, seed, row)
     return StreamedChoice(np.array(picked, dtype=np.intp), first, chosen)  # type: ignore[arg-type]
+
+
+def _passed_once(
+    selector: Selector, belief: Belief, X: Any, is_open: Any
+) -> tuple[Selector, Leaders] | None:
+    """The rule at its budget and the leaders, by one pass where a budget is over the pool."""
+    from apm.selectors.tiles.envelope import envelope_of
+
+    envelope = envelope_of(selector, belief, X)
+    if envelope is None:
+        return None
+    for start, tile, places in open_tiles(X, is_open):
+        envelope.add(start, tile, places)
+        if envelope.failed:
+            return None
+    return envelope.finish()
 
 
 def _rated_tile(

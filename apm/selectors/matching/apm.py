@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from apm.belief import Belief
 from apm.power import FixedPower, PowerPolicy, SpectralPower
 from apm.selectors.base import PoolSelector, Rating
-from apm.selectors.candidates import candidate_laws
+from apm.selectors.candidates import candidate_laws, held
 from apm.selectors.explanation import Seen
 from apm.selectors.matching.looks import Look
 from apm.selectors.matching.messages import Message, Parameters
@@ -208,6 +208,23 @@ class APM(Matching):
         """What the scores of these rows need of them, whatever the budget; None if unknown."""
         _require_same_units(belief)
         return self.message.look(self, belief, X, candidates)
+
+    @property
+    def draws_lines(self) -> bool:
+        """Whether laws and shares are all that looks at rows keep, so that they can be joined."""
+        message = self.message
+        return type(message) is Parameters or getattr(message, "form", None) is not None
+
+    def look_again(
+        self, belief: Belief, X: Any, mean: Array, variance: Array, share: Array
+    ) -> Look:
+        """The look at rows that were looked at before, by what was kept of them."""
+        laws = held(mean, variance)
+        view = self.view(belief, laws)
+        if type(self.message) is Parameters:
+            return Look(laws, view)
+        effective = self.message.effective(self.channel, belief, X, None, view)  # type: ignore[attr-defined]
+        return Look(laws, replace(effective, known=share))
 
     def rated(self, look: Look, power: float) -> Rating:
         """The scores of candidates that were looked at."""

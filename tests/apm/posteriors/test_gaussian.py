@@ -65,3 +65,21 @@ def test_single_precision_is_computed_in_single_precision() -> None:
 def test_a_pool_of_another_width_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="2 features"):
         Given(MEAN, COVARIANCE).project(np.ones((3, 5)))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("columns", [31, 32, 70])
+def test_variances_in_single_precision_by_a_triangle(columns: int, intercept: bool) -> None:
+    rng = np.random.default_rng(columns)
+    rows = rng.normal(size=(50, columns))
+    posterior = VariationalLogistic(0.1, intercept=intercept).fit(
+        rows[:30], rng.integers(2, size=30)
+    )
+    exact = posterior.leverage(rows)
+    design = np.hstack((rows, np.ones((50, 1)))) if intercept else rows
+    quadratic = np.einsum("ni,ij,nj->n", design, posterior.covariance, design)
+    np.testing.assert_allclose(exact, quadratic, rtol=1e-10)
+    for single in (rows.astype(np.float32), np.asfortranarray(rows, dtype=np.float32)):
+        found = posterior.leverage(single)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, exact, rtol=1e-5)  # sums of 70 squares, rounded at 6e-8
