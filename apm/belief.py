@@ -296,14 +296,15 @@ class Belief(Immutable):
                 "budget over the laws of the candidates, as PoolMaxPower() or MatchedPower()"
             )
             raise InvalidArgument("posterior", rule, self._posterior)
-        largest = 0.0
-        for features in self._features(self.matrix(X)):
-            with np.errstate(over="ignore"):
-                if is_sparse(features):
-                    squares = weighted_squares(features, np.ones(features.shape[1]))
-                else:
-                    squares = np.vecdot(features, features)
-            largest = max(largest, float(squares.max(initial=0.0)))
+        matrix = self.matrix(X)
+        if is_streamed(matrix) and matrix.placed:  # type: ignore[attr-defined]
+            from apm.pools.placed import values_of
+
+            encode = self._encoder.encode
+            squares = values_of(matrix, lambda _, tile, places: _largest_square(encode(tile)))
+            largest = max(squares)
+        else:
+            largest = max(map(_largest_square, self._features(matrix)), default=0.0)
         if not np.isfinite(largest):
             rule = "must have features whose squares are within floating-point range"
             raise InvalidArgument("X", rule, "overflow")
@@ -338,6 +339,16 @@ class Belief(Immutable):
 
     def __repr__(self) -> str:
         return f"Belief({self._posterior!r}, {self._encoder!r}, {self._channel!r})"
+
+
+def _largest_square(features: Any) -> float:
+    """The largest squared norm of a row, infinity if it overflows."""
+    with np.errstate(over="ignore"):
+        if is_sparse(features):
+            squares = weighted_squares(features, np.ones(features.shape[1]))
+        else:
+            squares = np.vecdot(features, features)
+    return float(squares.max(initial=0.0))
 
 
 def _same_channel(one: Channel, other: Channel) -> bool:

@@ -150,6 +150,7 @@ def compare(
     trials: int = 10,
     rng: int = 0,
     workers: int = 1,
+    dask: Any = None,
     progress: bool = False,
 ) -> Comparison:
     """Run selectors on labelled data X `(n, d)`, y `(n,)`, each from the same start, and compare.
@@ -158,7 +159,8 @@ def compare(
     of each class is told, then `labels` more as the selector asks. The model is the library's own
     choice for that many classes unless given, on standardised features. `selectors` is a list, or a
     dictionary by name; by default the library's rule and `Random()`. `workers` processes share the
-    trials, with the same result; `progress=True` shows how many are finished.
+    trials, or the Dask cluster `dask` (an address, a scheduler file, a cluster or a client), with
+    the same result; `progress=True` shows how many are finished.
 
     >>> import numpy as np
     >>> from apm import Margin, Random
@@ -185,7 +187,7 @@ def compare(
     )  # fmt: skip
     tasks = (Task(plan, trial) for trial in range(plan.trials))
     curves: Array = np.empty((len(chosen), plan.trials, plan.labels + 1))
-    results = results_of(tasks, integer("workers", workers, least=1), None)
+    results = results_of(tasks, integer("workers", workers, least=1), dask)
     with Progress(plan.trials, shown=progress) as display:
         for name, trial, runs, _ in results:
             curves[:, trial] = [run.arrays["accuracy"] for run in runs]

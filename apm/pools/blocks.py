@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from channelcode.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from apm.pools.streamed import StreamedRows
 
 BLOCK_ROWS = 4096  # of a source that leaves the height of its blocks to us
 
@@ -48,6 +51,12 @@ class Blocks(ABC):
             if first >= stop:
                 break
         return np.concatenate(parts) if parts else np.empty((0, 0))
+
+    def streamed(self) -> StreamedRows:
+        """The rows as `Learner` holds them; reads all of them once."""
+        from apm.pools.streamed import StreamedRows
+
+        return StreamedRows(self)
 
     def state(self) -> Any:
         """Something that is another once the source has changed, cheap to get; None if unknown."""

@@ -48,6 +48,8 @@ class Streamed(ABC):
     dtype: np.dtype[Any]
     tile_rows: int
     _fingerprint: str | None = None
+    #: Whether the rows lie on a cluster, where functions are sent to them (`apm.pools.placed`).
+    placed: bool = False
 
     @abstractmethod
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
@@ -103,6 +105,10 @@ class Streamed(ABC):
         rows = np.where(rows < 0, rows + len(self), rows)
         if rows.ndim != 1 or (rows.size and not 0 <= rows.min() <= rows.max() < len(self)):
             raise IndexError(f"row numbers must be a list within {len(self)} rows")
+        if self.placed and rows.size:
+            from apm.pools.placed import taken
+
+            return taken(self, rows)
         found = np.empty((len(rows), self.shape[1]), self.dtype)
         tile_of = rows // self.tile_rows
         for begin, tile in self.tiles(np.unique(tile_of)):
@@ -257,6 +263,7 @@ class EncodedRows(Streamed):
 
     def __init__(self, rows: StreamedRows, encode: Callable[[Any], Any]) -> None:
         self.rows, self._encode = rows, encode
+        self.placed = rows.placed
         first = self._encoded(0, rows[:1])
         self.shape, self.dtype = (len(rows), first.shape[1]), first.dtype
         self.tile_rows = tile_rows(first.shape[1], first.itemsize)
@@ -308,6 +315,10 @@ def over_tiles(X: Any, function: Callable[[Any], Any]) -> Any:
     """
     if not is_streamed(X):
         return function(X)
+    if X.placed:
+        from apm.pools.placed import values_of
+
+        return np.concatenate(values_of(X, lambda start, tile, places: np.asarray(function(tile))))
     found = None
     for start, tile in X.tiles():
         values = np.asarray(function(tile))
@@ -322,7 +333,7 @@ def as_rows(pool: Any) -> StreamedRows | None:
     if isinstance(pool, StreamedRows):
         return pool
     source = source_of(pool)
-    return None if source is None else StreamedRows(source)
+    return None if source is None else source.streamed()
 
 
 def source_of(pool: Any) -> Blocks | None:

@@ -6,7 +6,7 @@ a streamed pool are those of memory to the last bit. Of a streamed pool only wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,15 @@ def _tiles(X: Any, which: Any) -> Iterator[tuple[int, Any]]:
     height = tile_rows(X.shape[1], X.itemsize)
     for number in range(-(-len(X) // height)) if which is None else which:
         yield number * height, X[number * height : (number + 1) * height]
+
+
+def tile_values(X: Any, is_open: Any, function: Callable[[int, Any, Indices], Any]) -> list[Any]:
+    """`function(start, tile, places)` of each tile with candidates, called where the rows lie."""
+    if is_streamed(X) and X.placed:
+        from apm.pools.placed import values_of
+
+        return values_of(X, function, is_open=is_open)
+    return [function(start, tile, places) for start, tile, places in open_tiles(X, is_open)]
 
 
 def require_by_row(selector: Selector, belief: Belief) -> None:
@@ -190,6 +199,10 @@ def choose_streamed(
     if count > free:
         raise InvalidArgument("n", f"must be at most {free}, the rows left", n)
     seed = frozen(rng)
+    if X.placed:
+        from apm.selectors.tiles.placed import choose_placed
+
+        return choose_placed(selector, belief, X, is_open, count, seed, rng)
     if count > 1 and not selector.adapts:
         return _best_rows(selector, belief, X, is_open, count, seed)
     first: Leaders | None = None

@@ -32,12 +32,16 @@ def explain_streamed(
     require_by_row(selector, belief)
     seed = frozen(rng)
     rule = selector.surveyed(belief, X, is_open, seed)
+    if X.placed:
+        from apm.selectors.tiles.placed_explanation import explain_placed
+
+        return explain_placed(selector, rule, belief, X, is_open, index, seed)
     held, pool = Leaders(), None
     value, own, place = 0.0, None, 0
     for start, tile, places in open_tiles(X, is_open):
         rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
         held.add(start, places, rating)
-        seen = _seen(rule, belief, tile, places, rating)
+        seen = seen_in_tile(rule, belief, tile, places, rating)
         found = Extremes.of(seen)
         if found is not None:
             pool = found if pool is None else pool.with_others(found)
@@ -46,13 +50,22 @@ def explain_streamed(
             value = float(rating.values[place] + (rating.constant - held.constant))
     if own is None:
         raise InvalidArgument("index", "must be one of the candidates", index)
-    rank, runner_up, margin = _standing(rule, belief, X, is_open, seed, held, index, value)
+    standing = _standing(rule, belief, X, is_open, seed, held, index, value)
+    return concluded(selector, own, place, index, value, held, standing, pool, len(X))
+
+
+def concluded(
+    selector: Selector, own: Seen, place: int, index: int, value: float, held: Leaders,
+    standing: tuple[int, int | None, float | None], pool: Extremes | None, rows: int,
+) -> Explanation:  # fmt: skip
+    """The explanation of the row at `place` of a tile, of which `own` was seen."""
+    rank, runner_up, margin = standing
     own = replace(own, budget=repr(power)) if (power := getattr(selector, "power", None)) else own
     stands = Place(index, value + held.constant, rank, held.count, runner_up, margin)
-    return explained(_worded(selector, own, len(X)), place, stands, pool)
+    return explained(_worded(selector, own, rows), place, stands, pool)
 
 
-def _seen(rule: Selector, belief: Belief, tile: Any, places: Any, rating: Rating) -> Seen:
+def seen_in_tile(rule: Selector, belief: Belief, tile: Any, places: Any, rating: Rating) -> Seen:
     laws = rating.laws
     laws = candidate_laws(belief, tile, places) if laws is None else laws
     return rule.seen(belief, tile, places, laws, rating)
@@ -75,7 +88,7 @@ def _standing(
     """
     width = 16.0 * held.tolerance
     while True:
-        near, others = _Near(value, width, index), Leaders()
+        near, others = Near(value, width, index), Leaders()
         for start, tile, places in open_tiles(X, is_open):
             rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
             values = rating.values + (rating.constant - held.constant)
@@ -86,8 +99,14 @@ def _standing(
                 others.add(start, places[apart], rest)
         rank = near.rank(held.tolerance)
         if rank is not None:
-            break
+            return behind(rank, others, held, value)
         width *= 64.0
+
+
+def behind(
+    rank: int, others: Leaders, held: Leaders, value: float
+) -> tuple[int, int | None, float | None]:
+    """The rank, and of all other rows the best with the lead over it."""
     if others.count == 0:
         return rank, None, None
     others.lowest = held.lowest
@@ -97,7 +116,7 @@ def _standing(
     return rank, others.rows[place], value - others.values[place]
 
 
-class _Near:
+class Near:
     """The distinct scores within `width` of one, how often, and how often before a row."""
 
     def __init__(self, value: float, width: float, index: int) -> None:
@@ -116,6 +135,15 @@ class _Near:
             count, before = self.counts.get(float(each), (0, 0))
             earlier = int(np.count_nonzero(same < self.index))
             self.counts[float(each)] = count + len(same), before + earlier
+
+    def with_others(self, other: Near) -> Near:
+        """This with the scores that another has taken in."""
+        self.above += other.above
+        self.below += other.below
+        for each, (count, before) in other.counts.items():
+            held = self.counts.get(each, (0, 0))
+            self.counts[each] = held[0] + count, held[1] + before
+        return self
 
     def _chain(self, tolerance: float) -> tuple[list[float], list[float]] | None:
         """The scores above the chain of this one, and the chain; None if it leads out."""

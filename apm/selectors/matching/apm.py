@@ -70,15 +70,17 @@ class Matching(PoolSelector):
 
     def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> Self:
         """This selector with B and the budget of all candidates fixed."""
-        from apm.selectors.tiled import open_tiles
+        from apm.selectors.tiled import tile_values
 
         ready: Any = Matching.prepared(self, belief, X)
         if not self.power.over_pool:
             return ready
-        amounts = []
-        for _, tile, places in open_tiles(X, is_open):
+
+        def amount(_: int, tile: Any, places: Indices) -> float:
             laws = candidate_laws(belief, tile, places)
-            amounts.append(ready.tile_budget(belief, tile, places, laws))
+            return ready.tile_budget(belief, tile, places, laws)
+
+        amounts = tile_values(X, is_open, amount)
         return replace(ready, power=FixedPower(self.power.joined(amounts)))
 
     def tile_budget(self, belief: Belief, X: Any, candidates: Indices, laws: Pool) -> float:

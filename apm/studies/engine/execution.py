@@ -5,14 +5,15 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from apm.studies.engine.trial import Run
 from channelcode.errors import ChannelCodeError, MissingExtra
+
+KEPT = "What is finished is kept: run the same command again"
 
 Result = tuple[str, int, list[Run], float]
 
@@ -39,12 +40,16 @@ def execute(task: Task) -> Result:
     return task.plan.name, task.trial, runs, time.process_time() - begin
 
 
-def results_of(
-    tasks: Iterator[Task], workers: int, dask: str | None
-) -> Generator[Result, None, None]:
+def results_of(tasks: Iterator[Task], workers: int, dask: Any) -> Generator[Result, None, None]:
     """What `execute` gives for every task, in the order in which they finish."""
     if dask is not None:
-        yield from on_dask(execute, tasks, dask)
+        from apm.cluster.connection import ClusterError
+        from apm.cluster.tasks import on_dask
+
+        try:
+            yield from on_dask(execute, tasks, dask)
+        except ClusterError as error:
+            raise StudyError(f"{error}. {KEPT}") from error
     elif workers == 1:
         yield from map(execute, tasks)
     else:
@@ -61,8 +66,8 @@ def results_of(
             yield from finished
         except BrokenProcessPool as error:
             raise StudyError(
-                "a worker process was ended from outside, often because memory ran out. What is "
-                "finished is kept: run the same command again, with fewer workers if it recurs."
+                "a worker process was ended from outside, often because memory ran out. "
+                f"{KEPT}, with fewer workers if it recurs."
             ) from error
 
 
@@ -82,27 +87,3 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
-
-
-def on_dask(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Any]:
-    """`function` of every task on the cluster at `address` ("tcp://host:8786"), as they finish.
-
-    At most four tasks for each of the cluster's threads are under way, so that memory stays flat.
-    """
-    try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise MissingExtra("dask.distributed", "dask") from None
-    try:
-        client = Client(address, timeout="10s")
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ChannelCodeError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client:
-        threads: Any = client.nthreads()
-        ahead = 4 * max(1, sum(threads.values()))
-        first = [client.submit(function, task, pure=False) for task in islice(tasks, ahead)]
-        finished = as_completed(first)
-        for future in finished:
-            yield future.result()
-            for task in islice(tasks, 1):
-                finished.add(client.submit(function, task, pure=False))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from apm.cluster.versions import versions as versions
 from apm.studies.engine.execution import Task, results_of
 from apm.studies.engine.extension import earlier_marks, joined, lacking
 from apm.studies.engine.progress import Progress
@@ -104,7 +102,7 @@ def run_study(
     folder: str | Path,
     *,
     workers: int = 1,
-    dask: str | None = None,
+    dask: Any = None,
     progress: bool = True,
     extend: bool = False,
 ) -> Outcome:
@@ -126,7 +124,7 @@ def run_study(
 
 
 def _run(
-    study: Study, store: Store, workers: int, dask: str | None, progress: bool, extend: bool
+    study: Study, store: Store, workers: int, dask: Any, progress: bool, extend: bool
 ) -> Outcome:
     begin = time.perf_counter()
     marks = {plan.name: plan.fingerprint() for plan in study.plans}
@@ -218,35 +216,3 @@ def _unfinished(
             if state != "finished":
                 todo.append((plan, trial))
     return todo, repaired
-
-
-@cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    found = [("python", platform.python_version()), ("machine", platform.machine())]
-    found.append(("source", _source()))
-    for name in ("channelcode", "numpy", "scipy", "numba", "scikit-learn"):
-        try:
-            found.append((name, version(name)))
-        except PackageNotFoundError:
-            found.append((name, "not installed"))
-    return tuple(found)
-
-
-def _source() -> str:
-    """A digest of the source of both packages: versions between releases differ by it alone."""
-    import channelcode
-
-    digest = hashlib.sha256()
-    for folder in (Path(__file__).parents[2], Path(str(channelcode.__file__)).parent):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def versions() -> dict[str, str]:
-    """The versions that a result was made with.
-
-    >>> "numpy" in versions()
-    True
-    """
-    return dict(_versions())

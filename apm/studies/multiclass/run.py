@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from apm.studies.data.catalogue import load
 from apm.studies.engine.store import Store
@@ -19,7 +20,7 @@ def run_multiclass(
     out: str | Path,
     *,
     workers: int = 2,
-    dask: str | None = None,
+    dask: Any = None,
     seeds: int | None = None,
     progress: bool = True,
     cells: Sequence[str] | None = None,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from apm.studies.engine.store import Store
 from apm.studies.engine.study import Outcome, Study, run_study
@@ -36,7 +37,7 @@ def reproduce(
     *,
     quick: bool = False,
     workers: int | None = None,
-    dask: str | None = None,
+    dask: Any = None,
     trials: int | None = None,
     datasets: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def run_rule(
     *,
     stage: Stage = CONFIRM,
     workers: int = 2,
-    dask: str | None = None,
+    dask: Any = None,
     seeds: int | None = None,
     names: Sequence[str] | None = None,
     labels: int | None = None,

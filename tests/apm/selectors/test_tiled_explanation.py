@@ -5,7 +5,7 @@ import pytest
 
 from apm import APM, EPIG, InformationGain, Learner, Margin, Predictions, VariationalLogistic
 from apm.power import PoolMaxPower
-from apm.selectors.tiled_explanation import _Near
+from apm.selectors.tiled_explanation import Near
 from tests.naming import plain
 
 NUMBERS = ("score", "margin", "power", "capacity_bits", "information_gain_bits", "lost_bits",
@@ -51,14 +51,14 @@ def test_the_same_explanation(monkeypatch, rule):
 
 def test_a_chain_of_ties_beyond_the_window_asks_for_a_wider_one():
     values = 1.0 - 0.9e-3 * np.arange(50)
-    near = _Near(float(values[20]), 5e-3, 20)
+    near = Near(float(values[20]), 5e-3, 20)
     near.add(np.arange(50), values)
     assert near.rank(1e-3) is None
-    wide = _Near(float(values[20]), 1.0, 20)
+    wide = Near(float(values[20]), 1.0, 20)
     wide.add(np.arange(50), values)
     assert wide.rank(1e-3) == 20  # one chain: in the order of the rows
     assert wide.rank(1e-4) == 20
-    turned = _Near(float(values[20]), 1.0, 29)
+    turned = Near(float(values[20]), 1.0, 29)
     turned.add(np.arange(50)[::-1], values)
     assert turned.rank(1e-3) == 29
     assert turned.rank(1e-4) == 20

@@ -255,14 +255,3 @@ def test_chosen_names_are_known_and_different() -> None:
     for wrong in ([], ["a", "a"], ["c"]):
         with pytest.raises(InvalidArgument, match="methods"):
             chosen("methods", wrong, ("a", "b"))
-
-
-def test_dask_gives_the_same(tmp_path: Path, make_study: Callable[..., Study]) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as cluster:
-        address = cluster.scheduler_address
-        run_study(make_study(), tmp_path / "dask", dask=address, progress=False)
-    run_study(make_study(), tmp_path / "one", progress=False)
-    assert_same(tmp_path / "dask", tmp_path / "one")
