@@ -18,11 +18,14 @@ from channelcode.transport.monotone import correlation_bound, line_constant
 from channelcode.transport.problem import Points, Problem, Proposal, Sketch
 from channelcode.transport.rules import (
     COVERAGE,
+    JUDGE_POINTS,
     POINTS,
     REPLICATES,
     coverage_factor,
     directions_in,
+    normal_columns,
     normal_nodes,
+    suits_points,
     upper_quantiles,
 )
 from channelcode.transport.target import EPSILON
@@ -267,19 +270,45 @@ def correlation_bounds(
         dual, loss, doubt = space_judge(atoms, weights, v)
         if exact:
             return dual, loss, np.zeros(n), doubt
-    from channelcode._kernels.transport.quasi import quasi_judge
-
-    values = np.empty((n, REPLICATES))
-    nodes = normal_nodes(dim - 1, points or POINTS, REPLICATES, JUDGE_SEED)
-    tails, axes = upper_quantiles(weights), directions_in(dim)
-    missed = quasi_judge(atoms, weights, tails, v, nodes, axes, JUDGE_GOAL, values)
-    error = values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
-    mean = values.mean(axis=1)
+    mean, missed, error = sampled_bounds(atoms, weights, v, points or POINTS)
     if spatial:
         # The two rules are independent of each other: what they differ by is counted, too.
         error = np.maximum(error, np.abs(mean - dual) / coverage_factor(REPLICATES))
         return dual, loss, error + doubt, np.zeros(n)
     return mean, missed, np.maximum(error, EPSILON), np.zeros(n)
+
+
+def sampled_bounds(
+    atoms: Array, weights: Array, v: Array, points: int
+) -> tuple[Array, Array, Array]:
+    """Dual, loss and standard error `(n,)` from points that no solver has seen.
+
+    Many points where they show all cells and a coupling of them is good enough; elsewhere fewer,
+    one coordinate exact and light cells with nodes of their own.
+    """
+    n, m, dim = atoms.shape
+    values, missed = np.zeros((n, REPLICATES)), np.full(n, np.inf)
+    many = JUDGE_POINTS * points
+    if suits_points(m, dim, many * REPLICATES):
+        from channelcode._kernels.transport.points.pool import points_judge
+        from channelcode._kernels.transport.samples.semidual import bits_for
+
+        columns = normal_columns(dim, many, REPLICATES, JUDGE_SEED)
+        factor = coverage_factor(REPLICATES)
+        missed = points_judge(atoms, weights, v, columns, bits_for(m), factor, values)
+    reach = values.std(axis=1, ddof=1) * (coverage_factor(REPLICATES) / np.sqrt(REPLICATES))
+    rest = np.flatnonzero(~(missed <= reach))
+    if len(rest):
+        from channelcode._kernels.transport.quasi import quasi_judge
+
+        some = np.empty((len(rest), REPLICATES))
+        nodes = normal_nodes(dim - 1, points, REPLICATES, JUDGE_SEED)
+        tails, axes = upper_quantiles(weights), directions_in(dim)
+        given, near = np.ascontiguousarray(atoms[rest]), np.ascontiguousarray(v[rest])
+        missed[rest] = quasi_judge(given, weights, tails, near, nodes, axes, JUDGE_GOAL, some)
+        values[rest] = some
+    error = values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
+    return values.mean(axis=1), missed, error
 
 
 def space_judge(atoms: Array, weights: Array, v: Array) -> tuple[Array, Array, Array]:

@@ -11,6 +11,10 @@ from channelcode._validation import Array
 
 POINTS = 128  # in each replicate of the default rule, which pools share
 REPLICATES = 8
+PLAIN_DIM = 4  # from here on many points are better than few nodes with one exact coordinate
+PLAIN_POINTS = 2  # for each node that a solver has,
+JUDGE_POINTS = 4  # and a judge
+POINTS_PER_ATOM = 16  # at least
 DIRECTIONS = 64
 COVERAGE = 0.999
 WIDENED = 1.25  # beyond Student's t: means of few points in many dimensions are not quite normal
@@ -41,6 +45,17 @@ def normal_nodes(dim: int, points: int, replicates: int, seed: int) -> Array:
     rules[:, :size] = drawn.reshape(replicates, size, dim)
     rules[:, size:] = -rules[:, :size]
     return rules.reshape(-1, dim)
+
+
+@cache
+def normal_columns(dim: int, points: int, replicates: int, seed: int) -> Array:
+    """The rule of `normal_nodes`, one point in each column, `(dim, replicates * points)`."""
+    return np.ascontiguousarray(normal_nodes(dim, points, replicates, seed).T)
+
+
+def suits_points(atoms: int, dim: int, count: int) -> bool:
+    """Whether that many atoms in so many dimensions are for `count` points without more."""
+    return dim >= PLAIN_DIM and 1 < atoms <= count // POINTS_PER_ATOM
 
 
 @cache

@@ -27,7 +27,8 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": str(ROOT),
     }
-    files = [f"{HERE}/test_kernels.py", f"{HERE}/pools/test_samples.py"]
+    names = ("test_kernels.py", "test_points.py", "pools/test_samples.py")
+    files = [f"{HERE}/{name}" for name in names]
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-k", "not py_func"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *files],

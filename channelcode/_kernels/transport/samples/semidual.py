@@ -147,6 +147,29 @@ def moment_potential(
 
 
 @kernel
+def rank_row(
+    row: np.ndarray,
+    level: float,
+    cell: int,
+    bits: int,
+    best: np.ndarray,
+    second: np.ndarray,
+    pair: np.ndarray,
+) -> None:
+    """Take one more cell with scores `row (n,)`, less `level`, into the best and second best."""
+    slots = 1 << bits
+    for i in range(row.shape[0]):
+        value = row[i] - level
+        top = best[i]
+        next_best = second[i]
+        old = pair[i]
+        placed = ((old & -slots) | cell) if value > next_best else old
+        pair[i] = slots * cell + (old >> bits) if value > top else placed
+        best[i] = max(value, top)
+        second[i] = max(next_best, min(top, value))
+
+
+@kernel
 def rank_cells(
     scores: np.ndarray,
     bits: int,
@@ -167,16 +190,7 @@ def rank_cells(
         best[i] = max(low, value)
         second[i] = min(low, value)
     for j in range(2, m):
-        level = v[j]
-        for i in range(size):
-            value = scores[j, i] - level
-            top = best[i]
-            next_best = second[i]
-            old = pair[i]
-            placed = ((old & -slots) | j) if value > next_best else old
-            pair[i] = slots * j + (old >> bits) if value > top else placed
-            best[i] = max(value, top)
-            second[i] = max(next_best, min(top, value))
+        rank_row(scores[j], v[j], j, bits, best, second, pair)
 
 
 @kernel

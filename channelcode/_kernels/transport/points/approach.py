@@ -1,0 +1,172 @@
+"""Damped Newton on the dual value over points, to where their number begins to show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport.points.rank import Room, rank_again
+from channelcode._kernels.transport.samples.semidual import lead_of
+
+STRIP_POINTS = 6  # for each atom, that count as near the edges of the cells,
+STRIP_PART = 0.5  # but no more than this part of all
+SHORTEST = 0.05  # step, as a part of Newton's,
+FIRST = 0.25  # and where the next one begins at least
+WEAK = 1e-3  # of the rate of one point: links between all cells
+SOLVE_STEPS = 20  # of conjugate gradients, at most,
+SOLVE_RTOL = 0.05  # and the residual at which they end: the rates themselves are rough
+
+
+@kernel
+def rough_solve(rates: np.ndarray, x: np.ndarray, rows: np.ndarray) -> None:
+    """Solve `L x = b` roughly, from b in place, for the Laplacian of `rates (m, m)`, all positive.
+
+    Conjugate gradients with the diagonal as preconditioner; `rows (4, m)` is room.
+    """
+    m = x.shape[0]
+    rest, along, image, degree = rows[0], rows[1], rows[2], rows[3]
+    for j in range(m):
+        degree[j] = 0.0
+    for j in range(m):
+        row = rates[j]
+        for k in range(m):
+            degree[k] += row[k]
+    energy = 0.0
+    for j in range(m):
+        rest[j] = x[j]
+        along[j] = rest[j] / degree[j]
+        energy += rest[j] * along[j]
+        x[j] = 0.0
+    goal = SOLVE_RTOL * SOLVE_RTOL * energy
+    for _ in range(SOLVE_STEPS):
+        if not energy > goal:
+            break
+        for j in range(m):
+            image[j] = degree[j] * along[j]
+        for j in range(m):
+            row, part = rates[j], along[j]
+            for k in range(m):
+                image[k] -= part * row[k]
+        curve = 0.0
+        for j in range(m):
+            curve += along[j] * image[j]
+        if not curve > 0.0:
+            break
+        length = energy / curve
+        after = 0.0
+        for j in range(m):
+            x[j] += length * along[j]
+            rest[j] -= length * image[j]
+            after += rest[j] * rest[j] / degree[j]
+        for j in range(m):
+            along[j] = rest[j] / degree[j] + after / energy * along[j]
+        energy = after
+
+
+@kernel
+def dual_value(weights: np.ndarray, v: np.ndarray, best: np.ndarray) -> float:
+    """`mean max_j (<x, a_j> - v_j) + w'v` over the ranked points."""
+    total = 0.0
+    for i in range(best.shape[0]):
+        total += best[i]
+    total /= best.shape[0]
+    for j in range(weights.shape[0]):
+        total += weights[j] * v[j]
+    return total
+
+
+@kernel
+def fill_cells(weights: np.ndarray, pair: np.ndarray, bits: int, filled: np.ndarray) -> float:
+    """Masses of the cells of ranked points; returns how far they are from the weights, in all."""
+    for j in range(filled.shape[0]):
+        filled[j] = 0.0
+    for i in range(pair.shape[0]):
+        filled[pair[i] >> bits] += 1.0
+    error = 0.0
+    for j in range(filled.shape[0]):
+        filled[j] /= pair.shape[0]
+        error += abs(filled[j] - weights[j])
+    return error
+
+
+@kernel
+def edge_rates(room: Room, bits: int, reach: float) -> None:
+    """At which rate mass moves between each two cells: points with a lead below `reach`."""
+    rates, lead, pair = room.rates, room.lead, room.pair
+    m, n = rates.shape[0], lead.shape[0]
+    mask = (1 << bits) - 1
+    share = 1.0 / (reach * n)
+    for j in range(m):
+        for k in range(m):
+            rates[j, k] = 0.0
+    for i in range(n):
+        rates[pair[i] >> bits, pair[i] & mask] += share * max(1.0 - lead[i] / reach, 0.0)
+    for j in range(m):
+        rates[j, j] = 0.0
+        for k in range(j):
+            rate = rates[j, k] + rates[k, j] + WEAK * share
+            rates[j, k] = rate
+            rates[k, j] = rate
+
+
+@kernel
+def newton_points(
+    nodes: np.ndarray,
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    bits: int,
+    enough: float,
+    most: int,
+    longest: float,
+    v: np.ndarray,
+    room: Room,
+) -> tuple[float, int]:
+    """At most `most` damped steps of v from ranked points; how far masses are off, and the steps.
+
+    Ends where all masses together differ from the weights by `enough`. No step raises the dual
+    value; its slope before and after says how long the next one should be.
+    """
+    m, n = weights.shape[0], nodes.shape[1]
+    step, change, base = room.rows[4], room.rows[5], room.rows[6]
+    near = int(min(STRIP_POINTS * m, STRIP_PART * n)) + 1
+    filled = room.filled
+    error = fill_cells(weights, room.pair, bits, filled)
+    value = dual_value(weights, v, room.best)
+    length = 1.0
+    steps = 0
+    while steps < most and error > enough:
+        steps += 1
+        margin = max(lead_of(room.lead, near), 1e-12)
+        edge_rates(room, bits, margin)
+        for j in range(m):
+            base[j] = v[j]
+            step[j] = filled[j] - weights[j]
+        rough_solve(room.rates, step, room.rows)
+        slope = 0.0
+        for j in range(m):
+            step[j] = min(max(step[j], -longest), longest)
+            slope += (filled[j] - weights[j]) * step[j]
+        taken = 0.0
+        while True:
+            for j in range(m):
+                change[j] = (length - taken) * step[j]
+                v[j] = base[j] + length * step[j]
+            taken = length
+            rank_again(nodes, atoms, v, bits, change, margin, room)
+            now = dual_value(weights, v, room.best)
+            error = fill_cells(weights, room.pair, bits, filled)
+            if length == 0.0:
+                return error, steps
+            after = 0.0
+            for j in range(m):
+                after += (filled[j] - weights[j]) * step[j]
+            # where the slope would vanish if it changed evenly
+            ratio = slope / (slope - after) if after < slope else 2.0
+            if now <= value:
+                break
+            length *= min(max(ratio, 0.25), 0.5)
+            if not length > SHORTEST:
+                length = 0.0
+        value = now
+        length = min(max(length * min(ratio, 1.5), FIRST), 1.0)
+    return error, steps

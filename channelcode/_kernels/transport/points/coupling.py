@@ -1,0 +1,161 @@
+"""A coupling of points with atoms near the cells, for the least dual value over the points."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport.points.rank import Room, rank_again
+from channelcode._kernels.transport.samples.semidual import lead_of
+
+NEAR_PART = 0.3  # of the points, that may go to their second best cell
+ROUNDS = 8  # of moving points along shortest paths,
+SWEEPS = 4  # each with so many looks at all of them, to find the paths,
+DETOUR = 64  # and a path may be longer than the shortest by a third of the lead that one point in
+WIDER = 1.6  # so many has, and by so many times more in each round
+PICKED = 8  # for each atom, points that may go anywhere after that
+
+
+@kernel
+def shortest_ways(
+    short: np.ndarray, left: np.ndarray, bits: int, room: Room, count: int, far: np.ndarray
+) -> float:
+    """Fill `far (m,)`: what moving a unit from each cell to one that lacks mass costs at least.
+
+    Returns the largest excess of a cell.
+    """
+    lead, pair, index = room.lead, room.pair, room.index
+    mask = (1 << bits) - 1
+    excess = 0.0
+    for j in range(short.shape[0]):
+        far[j] = 0.0 if short[j] > 0.0 else math.inf
+        excess = max(excess, -short[j])
+    for _ in range(SWEEPS):
+        better = False
+        for q in range(count):
+            i = index[q]
+            length = lead[i] + far[pair[i] & mask]
+            if length < far[pair[i] >> bits] and left[i] > 0.0:
+                far[pair[i] >> bits] = length
+                better = True
+        if not better:
+            break
+    return excess
+
+
+@kernel
+def move_along(short: np.ndarray, left: np.ndarray, bits: int, room: Room, count: int) -> float:
+    """Move points to their second best cells along short ways to where mass lacks; the loss."""
+    lead, pair, index = room.lead, room.pair, room.index
+    m = short.shape[0]
+    mask = (1 << bits) - 1
+    far = np.empty(m)
+    loss = 0.0
+    slack = lead_of(lead, max(lead.shape[0] // DETOUR, 1)) / 3.0
+    for _ in range(ROUNDS):
+        if shortest_ways(short, left, bits, room, count, far) <= 0.0:
+            break
+        for q in range(count):
+            i = index[q]
+            j = pair[i] >> bits
+            k = pair[i] & mask
+            if short[j] >= 0.0 or not far[k] < far[j] or lead[i] + far[k] > far[j] + slack:
+                continue
+            part = min(float(left[i]), -float(short[j]))
+            if far[k] == 0.0:
+                part = min(part, float(short[k]))
+            if part > 0.0:
+                loss += part * float(lead[i])
+                left[i] -= part
+                short[j] += part
+                short[k] -= part
+        slack *= WIDER
+    return loss
+
+
+@kernel
+def move_anywhere(
+    nodes: np.ndarray,
+    atoms: np.ndarray,
+    v: np.ndarray,
+    bits: int,
+    short: np.ndarray,
+    left: np.ndarray,
+    room: Room,
+) -> float:
+    """Move single points, those that lose least, from cells with too much to any that lack mass.
+
+    After `PICKED` points for each atom a random part of a cell goes instead. The loss of a point is
+    `max_k (<x, a_k> - v_k)` less the same for its new cell.
+    """
+    best, pair, members = room.best, room.pair, room.index
+    m, r = atoms.shape
+    loss = 0.0
+    picks = 0
+    for j in range(m):
+        count = 0
+        if short[j] < 0.0:
+            for i in range(best.shape[0]):
+                members[count] = i
+                count += 1 if pair[i] >> bits == j and left[i] > 0.0 else 0
+        while short[j] < 0.0:
+            single = picks < PICKED * m
+            least = math.inf
+            chosen, moved = -1, -1
+            for k in range(m):
+                if short[k] <= 0.0:
+                    continue
+                weight, total = 0.0, 0.0
+                for q in range(count):
+                    i = members[q]
+                    cost = best[i] + v[k]
+                    for d in range(r):
+                        cost -= nodes[d, i] * atoms[k, d]
+                    weight += left[i]
+                    total += left[i] * cost
+                    if single and cost < least and left[i] > 0.0:
+                        least, chosen, moved = cost, k, i
+                if not single and weight > 0.0 and total / weight < least:
+                    least, chosen = total / weight, k
+            if chosen < 0:
+                break  # what is left is the rounding of the sums
+            part = min(-short[j], short[chosen])
+            if single:
+                part = min(part, left[moved])
+                left[moved] -= part
+            loss += part * least
+            short[j] += part
+            short[chosen] -= part
+            picks += 1
+    return loss
+
+
+@kernel
+def coupling_loss(
+    nodes: np.ndarray,
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    v: np.ndarray,
+    bits: int,
+    room: Room,
+) -> float:
+    """The dual value of v over ranked points less that of a coupling whose masses are right.
+
+    Each point stays in its cell or goes elsewhere in parts; each part loses what its new cell is
+    below the best one.
+    """
+    m, n = weights.shape[0], nodes.shape[1]
+    short, change = np.empty(m), np.zeros(m)
+    left = np.full(n, 1.0 / n)
+    margin = lead_of(room.lead, int(NEAR_PART * n))
+    rank_again(nodes, atoms, v, bits, change, margin, room)
+    for j in range(m):
+        short[j] = weights[j] - room.filled[j]
+    count = 0
+    for i in range(n):
+        room.index[count] = i
+        count += 1 if room.lead[i] <= margin else 0
+    loss = move_along(short, left, bits, room, count)
+    return loss + move_anywhere(nodes, atoms, v, bits, short, left, room)

@@ -1,0 +1,177 @@
+"""Gaussians and atoms of fair weights in R^r over quasi-random points: whole pools."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport.cells import distinct_atoms, spread_potential
+from channelcode._kernels.transport.points.approach import dual_value, newton_points
+from channelcode._kernels.transport.points.coupling import coupling_loss
+from channelcode._kernels.transport.points.rank import Room, make_room, rank_points
+from channelcode._kernels.transport.rare import FAR, RARE, RARE_FAR
+from channelcode._kernels.transport.samples.semidual import FARTHEST, MOST_AXES, moment_potential
+
+FIRST_STEPS = 10  # of Newton's method on some points,
+STEPS = 3  # then on all,
+JUDGE_STEPS = 2  # and for the judge on its own,
+ATTEMPTS = 3  # again as long as the loss is more
+ACCEPTED = 0.7  # than this part of the interval
+ENOUGH = 1.0  # points for each atom: masses so near are in the hands of their number
+LONG, SHORT = 0.3, 0.1  # steps of a potential on some points and on all, for atoms of size one
+LOST = 0.1  # masses that differ by more, all together, are another method's
+UNFIT = -1  # steps where the points are not for a problem
+SHRUNK = 0.9  # part of the start from two moments, and what a light cell's potential is lower by:
+LIGHT = 0.08  # fitted to solutions in R^5 and R^8
+
+
+@kernel
+def size_of(atoms: np.ndarray, weights: np.ndarray) -> float:
+    """The root of the mean square of the atoms' lengths."""
+    total = 0.0
+    for j in range(atoms.shape[0]):
+        for d in range(atoms.shape[1]):
+            total += weights[j] * atoms[j, d] * atoms[j, d]
+    return math.sqrt(total)
+
+
+@kernel
+def is_fair(atoms: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether no cell is rare, and none of a far atom is light: points of one rule see them all."""
+    farthest = FAR * size_of(atoms, weights)
+    for j in range(atoms.shape[0]):
+        square = 0.0
+        for d in range(atoms.shape[1]):
+            square += atoms[j, d] * atoms[j, d]
+        if weights[j] < RARE or (weights[j] < RARE_FAR and not square <= farthest * farthest):
+            return False
+    return True
+
+
+@kernel
+def start_points(atoms: np.ndarray, weights: np.ndarray, size: float, v: np.ndarray) -> None:
+    """Where Newton's method starts: as for two normal laws, less where a cell is light."""
+    m, r = atoms.shape
+    if r <= MOST_AXES:
+        spread = np.zeros((r, r))
+        for j in range(m):
+            for d in range(r):
+                for e in range(r):
+                    spread[d, e] += weights[j] * atoms[j, d] * atoms[j, e]
+        moment_potential(np.eye(r), np.zeros(r), atoms, spread, np.empty((4, r, r)), v)
+    else:
+        for j in range(m):
+            square = 0.0
+            for d in range(r):
+                square += atoms[j, d] * atoms[j, d]
+            v[j] = min(0.5 * square / size, FARTHEST * math.sqrt(square))
+    for j in range(m):
+        v[j] = SHRUNK * v[j] - LIGHT * size * math.log(weights[j] * m)
+
+
+@kernel
+def rank_all(nodes: np.ndarray, atoms: np.ndarray, v: np.ndarray, bits: int, room: Room) -> None:
+    """Rank all points for the first time."""
+    rank_points(nodes, atoms, v, bits, room.best, room.lead, room.pair)
+
+
+@kernel
+def points_pool(
+    stack: np.ndarray,
+    weights: np.ndarray,
+    some: np.ndarray,
+    nodes: np.ndarray,
+    bits: int,
+    potentials: np.ndarray,
+) -> np.ndarray:
+    """Potentials `(n, m)` for each row of `stack (n, m, r)`, of weighted size about one; the steps.
+
+    Newton's method runs over the columns of `some (r, s)`, then of `nodes (r, t)`. The steps are
+    `UNFIT` where a cell is too light, or masses do not come near the weights.
+    """
+    n, m, r = stack.shape
+    steps = np.full(n, UNFIT)
+    group = np.empty(m, dtype=np.int64)
+    kept = 0
+    room, all_room = make_room(0, 0, 0), make_room(0, 0, 0)
+    for c in range(n):
+        atoms, own = distinct_atoms(stack[c], weights, group)
+        if len(own) == 1 or not is_fair(atoms, own):
+            continue
+        if len(own) != kept:
+            kept = len(own)
+            room, all_room = make_room(some.shape[1], kept, r), make_room(nodes.shape[1], kept, r)
+        v, size = np.empty(kept), size_of(atoms, own)
+        start_points(atoms, own, size, v)
+        rank_all(some, atoms, v, bits, room)
+        enough = ENOUGH * kept / some.shape[1]
+        _, before = newton_points(some, atoms, own, bits, enough, FIRST_STEPS, LONG * size, v, room)
+        rank_all(nodes, atoms, v, bits, all_room)
+        enough = ENOUGH * kept / nodes.shape[1]
+        error, after = newton_points(
+            nodes, atoms, own, bits, enough, STEPS, SHORT * size, v, all_room
+        )
+        if error <= LOST:
+            steps[c] = before + after
+            spread_potential(v, group, potentials[c])
+    return steps
+
+
+@kernel
+def points_judge(
+    stack: np.ndarray,
+    weights: np.ndarray,
+    potentials: np.ndarray,
+    nodes: np.ndarray,
+    bits: int,
+    reach: float,
+    values: np.ndarray,
+) -> np.ndarray:
+    """Independent estimates of the dual values, `values (n, replicates)`, and losses `(n,)`.
+
+    Each replicate is an equal stretch of the columns of `nodes (r, t)`, which the potentials have
+    not seen. The loss is what the mean of the replicates exceeds the value of a coupling of the
+    same points, found a few steps of Newton's method away, and a few more while it is large beside
+    `reach` standard errors; infinite where the points are not for a problem.
+    """
+    n, m, r = stack.shape
+    loss = np.full(n, math.inf)
+    replicates = values.shape[1]
+    room = make_room(nodes.shape[1], m, r)
+    length = nodes.shape[1] // replicates
+    v = np.empty(m)
+    for c in range(n):
+        atoms = stack[c]
+        if not is_fair(atoms, weights):
+            continue
+        constant = 0.0
+        for j in range(m):
+            v[j] = potentials[c, j]
+            constant += weights[j] * v[j]
+        rank_all(nodes, atoms, v, bits, room)
+        mean = 0.0
+        for t in range(replicates):
+            total = 0.0
+            for i in range(t * length, (t + 1) * length):
+                total += room.best[i]
+            values[c, t] = total / length + constant
+            mean += values[c, t] / replicates
+        spread = 0.0
+        for t in range(replicates):
+            spread += (values[c, t] - mean) ** 2 / (replicates - 1)
+        wanted = ACCEPTED * reach * math.sqrt(spread / replicates)
+        enough = 0.5 * ENOUGH * m / nodes.shape[1]
+        longest = SHORT * size_of(atoms, weights)
+        for _ in range(ATTEMPTS):
+            error, _ = newton_points(
+                nodes, atoms, weights, bits, enough, JUDGE_STEPS, longest, v, room
+            )
+            if not error <= LOST:
+                break
+            lost = coupling_loss(nodes, atoms, weights, v, bits, room)
+            loss[c] = min(loss[c], abs(mean - (dual_value(weights, v, room.best) - lost)))
+            if loss[c] <= wanted:
+                break
+    return loss
