@@ -21,14 +21,15 @@ class ScoreSummary:
     """The scores of one selection: the chosen one, its lead, and where the others lie.
 
     `runner_up` is the best other candidate (None if there was none) and `margin` the lead over it;
-    `mean` and `lowest` are over all `num_candidates`.
+    `mean` and `lowest` are over all `num_candidates`; None where those of a streamed pool that
+    could not be chosen were not read.
     """
 
     chosen: float
     runner_up: int | None
     margin: float | None
-    mean: float
-    lowest: float
+    mean: float | None
+    lowest: float | None
     num_candidates: int
 
 
@@ -227,8 +228,8 @@ _SCORES: dict[str, tuple[type, ...]] = {
     "chosen": _NUMBER,
     "runner_up": (int, type(None)),
     "margin": (*_NUMBER, type(None)),
-    "mean": _NUMBER,
-    "lowest": _NUMBER,
+    "mean": (*_NUMBER, type(None)),
+    "lowest": (*_NUMBER, type(None)),
     "num_candidates": (int,),
 }
 

@@ -33,6 +33,8 @@ class Blocks(ABC):
 
     #: Whether `read` begins at its first row, and not at the first row of all.
     seekable: bool = False
+    #: Whether `read` costs no more than the rows that it returns.
+    quick: bool = True
     #: The names of the columns, if there are any.
     columns: list[str] | None = None
 

@@ -147,6 +147,7 @@ class ParquetFile(File):
     """
 
     seekable = True
+    quick = False  # a group of rows is read as a whole
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
@@ -218,4 +219,6 @@ def zarr_rows(path: str | os.PathLike[str]) -> Blocks:
 
 def from_zarr(rows: Any, path: str | None = None) -> Blocks:
     """The rows of a Zarr array, by its own chunks."""
-    return Sliced(rows, height=int(rows.chunks[0]), path=path)
+    found = Sliced(rows, height=int(rows.chunks[0]), path=path)
+    found.quick = False  # a chunk is read as a whole
+    return found

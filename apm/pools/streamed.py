@@ -50,6 +50,8 @@ class Streamed(ABC):
     _fingerprint: str | None = None
     #: Whether the rows lie on a cluster, where functions are sent to them (`apm.pools.placed`).
     placed: bool = False
+    #: What is remembered of each tile, for questions that need not read all of them.
+    records: Any = None
 
     @abstractmethod
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
@@ -66,6 +68,11 @@ class Streamed(ABC):
     @property
     def seekable(self) -> bool:
         """Whether a tile can be read without those before it."""
+        return False
+
+    @property
+    def quick(self) -> bool:
+        """Whether reading a tile alone costs little more than its share of a pass."""
         return False
 
     @property
@@ -165,6 +172,10 @@ class StreamedRows(Streamed):
     @property
     def seekable(self) -> bool:
         return self.source.seekable
+
+    @property
+    def quick(self) -> bool:
+        return self.source.seekable and self.source.quick
 
     @property
     def path(self) -> str | None:
@@ -271,6 +282,10 @@ class EncodedRows(Streamed):
     @property
     def seekable(self) -> bool:
         return self.rows.seekable
+
+    @property
+    def quick(self) -> bool:
+        return self.rows.quick
 
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
         height, raw = self.tile_rows, self.rows.tile_rows

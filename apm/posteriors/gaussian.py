@@ -71,14 +71,14 @@ class ScalarGaussian(Posterior):
 
     def _triangular_leverage(self, features: Any) -> Any:
         """The same by a triangular F, which takes half the products; dense single precision."""
-        from scipy.linalg.blas import strmm
+        from scipy.linalg import blas
 
         if "triangle" not in self._cache:
             # F' = Q R: Sigma = R'R, and nothing is squared
             upper = np.linalg.qr(self.factor.T, mode="r")
             self._cache["triangle"] = np.asfortranarray(upper, dtype=np.float32)
         upper, count = self._cache["triangle"], features.shape[1]
-        image = strmm(1.0, upper[:count, :count], features.T).T
+        image = blas.strmm(1.0, upper[:count, :count], features.T).T  # type: ignore[attr-defined]
         if len(upper) > count:
             image += upper[:count, count]
         square = np.vecdot(image, image)

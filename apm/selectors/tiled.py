@@ -177,15 +177,17 @@ class StreamedChoice:
         """Mean and variance of a chosen row's input, where they were computed on the line."""
         return self.chosen[row][1]
 
-    def numbers(self, row: int) -> tuple[float, int | None, float | None, float, float, int]:
+    def numbers(self, row: int) -> tuple[Any, ...]:
         """The fields of a `ScoreSummary` of a chosen row."""
         held, score = self.leaders, self.chosen[row][0]
         others = [(value, other) for value, other in held.two if other != row]
         runner_up = margin = None
         if others:
             runner_up, margin = others[0][1], score - others[0][0]
-        lowest = held.lowest + held.constant
-        return score, runner_up, margin, held.total / held.count, lowest, held.count
+        mean = lowest = None
+        if not held.partial:
+            mean, lowest = held.total / held.count, held.lowest + held.constant
+        return score, runner_up, margin, mean, lowest, held.count
 
 
 def choose_streamed(
@@ -222,12 +224,12 @@ def choose_streamed(
         elif bounds is not None:
             row = bounds.pick(partial(_rated_tile, rule, now, X, left, seed), X.tile_rows)
         if row is None:
-            held = Leaders() if found is None else found[1]
-            for start, tile, places in open_tiles(X, left) if found is None else ():
-                rating = rule._rate(now, tile, places, rule.tile_seed(seed, start))
-                held.add(start, places, rating)
-                if bounds is not None and first is None:
-                    bounds.add(start, rating)
+            if found is None:
+                held = _passed(rule, now, X, left, seed, bounds if first is None else None)
+            else:
+                held = found[1]
+            if held.partial:
+                bounds = None  # of the tiles that were not read nothing is known
             place = held.best()
             if place is None:
                 row = _first_within(rule, now, X, left, seed, held)
@@ -247,6 +249,31 @@ def choose_streamed(
         if row not in chosen:
             chosen[row] = _score_of(ready, belief, X, is_open, seed, row)
     return StreamedChoice(np.array(picked, dtype=np.intp), first, chosen)  # type: ignore[arg-type]
+
+
+def _passed(
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, bounds: Any
+) -> Leaders:
+    """The leaders by a pass over the tiles: those that can hold them, where bounds are known."""
+    from apm.selectors.tiles.pruning import Pruning
+
+    def rate(start: int, tile: Any, places: Indices) -> Rating:
+        return rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+
+    pruning = Pruning.of(rule, belief, X)
+    if pruning is not None:
+        found = pruning.pick(is_open, partial(open_tiles, X, is_open), rate)
+        if found is not None:
+            return found
+    held = Leaders()
+    for start, tile, places in open_tiles(X, is_open):
+        rating = rate(start, tile, places)
+        held.add(start, places, rating)
+        if pruning is not None:
+            pruning.read(start, tile, places, rating)
+        if bounds is not None:
+            bounds.add(start, rating)
+    return held
 
 
 def _passed_once(

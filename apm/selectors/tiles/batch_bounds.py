@@ -4,11 +4,11 @@ Asking a row leaves the means and shrinks the variances of all inputs (`apm.sele
 B^2 lambda_1 shrinks with them. With c = max E<Z, T> / sqrt(P), the score of APM without its
 constant is `-mu^2 + s (2 c sqrt(P) - s)`, which rises with s up to `c sqrt(P)`. So after any
 further row of the batch it is at most what it was, or `-mu^2 + c^2 P` where s was beyond that.
+Information gain through the logistic channel falls with the variance: it is at most what it was.
 """
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,65 +16,65 @@ import numpy as np
 from apm.belief import Belief
 from apm.encoders import Linear
 from apm.posteriors import VariationalLogistic
-from apm.power import Candidates, FixedPower, SpectralPower
-from apm.selectors.matching.apm import APM
-from apm.selectors.matching.messages import Parameters
-from apm.selectors.matching.target import unit_correlation
-from apm.selectors.matching.views import AllClasses, as_choice
 from apm.selectors.ranking import tie
+from apm.selectors.tiles.pruning import INTEGRAL, ROUNDING, Matched, Telling, reach_of
+from channelcode._numerics.logspace import LOG_TWO
 from channelcode.measures import ScalarPool
 
 if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
 
 
-class TileBounds:
-    """Upper bounds on the scores of each tile while a batch grows; `of` gives None if unknown."""
+LOSS = 0.25 / LOG_TWO  # bits: dI/dv <= 1/8 and v dI/dv < 1/4 nats, on a grid
 
-    def __init__(self, correlation: float, power: float, slack: float) -> None:
-        self.root, self.slack = correlation * sqrt(power), slack
+
+class TileBounds:
+    """Upper bounds on the scores of each tile while a batch grows; `of` gives None if unknown.
+
+    `root` is `c sqrt(P)` of APM, None for information gain.
+    """
+
+    def __init__(self, root: float | None, blur: float, off: float, X: Any) -> None:
+        self.root, self.blur, self.off, self.X = root, blur, off, X
         self.bounds: dict[int, float] = {}
         self.largest = 0.0
 
     @classmethod
     def of(cls, rule: Selector, belief: Belief, X: Any) -> TileBounds | None:
-        """Bounds for APM as the paper has it, on rows that can be read from anywhere."""
-        known = (
-            type(rule) is APM
-            and type(rule.message) is Parameters
-            and type(as_choice(rule.channel)) is AllClasses
-            and type(rule.power) in (SpectralPower, FixedPower)
-            and rule.solver is None
-            and rule.charged
-            and rule.radius is not None
-            and type(belief.posterior) is VariationalLogistic
-            and type(belief.encoder) is Linear
-            and X.seekable
-        )
-        correlation = unit_correlation(belief.channel) if known else None
-        if not known or correlation is None:
-            return None
+        """Bounds for APM as the paper has it and for information gain, on rows read anywhere."""
         posterior: Any = belief.posterior
-        radius: Any = rule.radius  # type: ignore[attr-defined]
-        power = rule.power.amount(Candidates(belief, X, radius))  # type: ignore[attr-defined]
-        # what rounding can do to two evaluations of x'mu and |F'x|, by the usual bound
+        if type(posterior) is not VariationalLogistic or type(belief.encoder) is not Linear:
+            return None
+        reach = reach_of(rule, belief, X) if X.quick else None
+        gain = isinstance(reach, Telling)
+        if not gain and not (isinstance(reach, Matched) and reach.charged):
+            return None
+        root = reach.root if isinstance(reach, Matched) else None
+        # what rounding can do to |F'x| and x'mu where |x| = 1, by the usual bound
         unit = float(np.finfo(X.dtype).eps) * (X.shape[1] + 8)
-        mean = radius * float(np.linalg.norm(posterior.mean))
-        widest = radius * sqrt(posterior.top_eigenvalue)
-        image = unit * radius * float(np.linalg.norm(posterior.factor))
-        reach = widest + image + correlation * sqrt(power)
-        slack = 4.0 * (unit * mean * mean * (1.0 + unit) + reach * image)
-        return cls(correlation, power, slack) if np.isfinite(slack) else None
+        blur, off = (float(np.linalg.norm(each)) for each in (posterior.factor, posterior.mean))
+        return cls(root, unit * blur, unit * off, X)
+
+    @property
+    def slack(self) -> float:
+        """What rounding can do to a score beyond that of its mean and deviation."""
+        return INTEGRAL if self.root is None else ROUNDING * (self.root**2 + self.largest)
 
     def add(self, start: int, rating: Rating) -> None:
         """Take in the scores of the tile that begins at row `start`."""
         laws: Any = rating.laws
-        if not isinstance(laws, ScalarPool):
+        if not isinstance(laws, ScalarPool) or self.X.records is None:
             self.bounds[start] = np.inf
             return
-        beyond = np.sqrt(laws.variance) > self.root
-        risen = np.where(beyond, self.root**2 - np.square(laws.mean), rating.values)
-        self.bounds[start] = float(np.maximum(risen, rating.values).max())
+        length = float(np.hypot(self.X.records.norm_of(start // self.X.tile_rows), 1.0))
+        deviation, blur = np.sqrt(laws.variance), 2.0 * self.blur * length
+        if self.root is None:
+            more = blur * (2.0 * deviation + blur) / np.maximum(laws.variance, 1.0)
+            self.bounds[start] = float((rating.values + LOSS * more).max())
+            return
+        reached = np.minimum(deviation + blur, self.root)
+        near = np.maximum(np.abs(laws.mean) - 2.0 * self.off * length, 0.0)
+        self.bounds[start] = float((reached * (2.0 * self.root - reached) - near * near).max())
         self.largest = max(self.largest, float(laws.second_moment.max()))
 
     def pick(self, rate: Any, height: int) -> int | None:
@@ -82,27 +82,27 @@ class TileBounds:
 
         `rate(number)` gives the rows of the candidates of a tile and their rating, or None.
         """
-        top, lowest = -np.inf, np.inf
+        top, lowest, near_by = -np.inf, np.inf, 0.0
         deepest = -(self.largest * 1.001 + self.slack)  # no score can be below this
         found: list[tuple[Any, Any]] = []
         for start in sorted(self.bounds, key=lambda each: (-self.bounds[each], each)):
-            if np.isfinite(top) and self.bounds[start] + self.slack < top - tie(top, deepest, 0.0):
+            enough = top - tie(top, deepest, near_by)
+            if np.isfinite(top) and self.bounds[start] + self.slack < enough:
                 break
             scored = rate(start // height)
             if scored is None:
                 continue
             rows, rating = scored
-            if rating.resolution:
-                return None
+            near_by = max(near_by, rating.resolution)
             top = max(top, float(rating.values.max()))
             lowest = min(lowest, float(rating.values.min()))
-            near = rating.values >= top - tie(top, deepest, 0.0)
+            near = rating.values >= top - tie(top, deepest, near_by)
             found.append((rows[near], rating.values[near]))
         if not np.isfinite(top) or lowest < deepest:
             return None
         rows, values = (np.concatenate(parts) for parts in zip(*found))
         first = [
-            int(rows[values >= top - tie(top, low, 0.0)].min(initial=np.iinfo(np.intp).max))
+            int(rows[values >= top - tie(top, low, near_by)].min(initial=np.iinfo(np.intp).max))
             for low in (lowest, deepest)
         ]
         return first[0] if first[0] == first[1] else None

@@ -23,6 +23,7 @@ class Leaders:
 
     `rows`, `values`, `laws`: the rows that lead all rows before them. The first row within any
     tolerance of the best is one of these. `dropped` is the best of those that were forgotten.
+    `partial`: rows that cannot lead were not scored, so `total` and `lowest` are not of all.
     """
 
     count: int = 0
@@ -33,6 +34,7 @@ class Leaders:
     top: float = -np.inf
     largest_power: float | None = 0.0
     dropped: float = -np.inf
+    partial: bool = False
     rows: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     laws: list[Any] = field(default_factory=list)
