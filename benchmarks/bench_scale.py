@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -22,15 +21,21 @@ import numpy as np
 
 LABELS = 20
 READ = 1 << 20
+CLUSTERS, SPREAD = 200, 0.3  # of the pool that is sorted by cluster
+QUESTIONS = 12
 
 
-def make(path: Path, rows: int, columns: int) -> None:
-    """Standard normal rows in single precision, written by pieces."""
+def make(path: Path, rows: int, columns: int, *, clusters: int = 0) -> None:
+    """Standard normal rows in single precision, or clusters of them in order; by pieces."""
     rng = np.random.default_rng(0)
     pool = np.lib.format.open_memmap(path, "w+", dtype=np.float32, shape=(rows, columns))
+    centres = rng.standard_normal((max(clusters, 1), columns), dtype=np.float32)
     for start in range(0, rows, 100_000):
         part = pool[start : start + 100_000]
         part[:] = rng.standard_normal(part.shape, dtype=np.float32)
+        if clusters:
+            where = (np.arange(start, start + len(part)) * clusters) // rows
+            part[:] = centres[where] + np.float32(SPREAD) * part
     pool.flush()
 
 
@@ -67,37 +72,68 @@ def products(path: Path, columns: int) -> None:
         _ = tile @ factor
 
 
+def rules() -> dict[str, Any]:
+    """The rules that are measured; the first is the default of `Learner`."""
+    from apm import APM, InformationGain, MaxVariance, PoolMaxPower, Predictions
+
+    default = APM(PoolMaxPower(), message=Predictions())
+    return {
+        "default": default, "APM()": APM(), "InformationGain": InformationGain(),
+        "MaxVariance": MaxVariance(),
+    }  # fmt: skip
+
+
+def asked(learner: Any, n: int, repeats: int) -> float:
+    """The least CPU seconds of questions, each after another label."""
+    found = []
+    for _ in range(repeats):
+        started = process_time()
+        rows = learner.ask(n)
+        found.append(process_time() - started)
+        learner.tell(rows[:1], (learner.pool[rows[:1]][:, 0] > 0).astype(int))
+    return min(found)
+
+
 def measure(path: Path, columns: int) -> None:
     """Print the table; in a process of its own, so that its peak of memory is its own."""
-    from apm import APM, InformationGain, Learner, VariationalLogistic
+    from apm import Learner, VariationalLogistic
 
     first = np.array(np.load(path, mmap_mode="r")[:LABELS])
     labels = (first[:, 0] > 0).astype(int)
-    warm = np.random.default_rng(1).normal(size=(40_000, columns)).astype(np.float32)
-    for rule in (APM(), InformationGain()):
-        learner = Learner(warm, VariationalLogistic(), rule, seed=0)
+    warm = np.random.default_rng(1).standard_normal((9_000, columns), dtype=np.float32)
+    for rule in rules().values():
+        learner = Learner(lambda: iter([warm]), VariationalLogistic(), rule, seed=0)
         learner.tell(range(LABELS), labels)
         learner.ask(2)
         learner.explain(30)
-    del warm, learner
+    del learner
     before = peak()
     unit = least(lambda: read(path), 3)
     print(f"reading {path.stat().st_size / 1e6:.0f} MB: {unit:.3f} CPU s")
-    print(
-        f"{'the matrix products alone':32s}{least(lambda: products(path, columns), 2) / unit:8.1f}"
-    )
-    for rule in (APM(), InformationGain()):
+    alone = least(lambda: products(path, columns), 2) / unit
+    print(f"{'the matrix products alone':32s}{alone:8.1f}")
+    for name, rule in rules().items():
         started = process_time()
         learner = Learner(path, VariationalLogistic(), rule, seed=0)
-        print(f"{type(rule).__name__ + ': make':32s}{(process_time() - started) / unit:8.1f}")
+        print(f"{name + ': make':32s}{(process_time() - started) / unit:8.1f}")
         learner.tell(range(LABELS), labels)
-        for name, call, repeats in (
-            ("ask()", learner.ask, 2),
-            ("ask(3)", partial(learner.ask, 3), 1),
-            ("explain", partial(learner.explain, LABELS + 1), 1),
-        ):
-            print(f"{type(rule).__name__ + ': ' + name:32s}{least(call, repeats) / unit:8.1f}")
+        one = asked(learner, 1, 1) / unit
+        print(f"{name + ': first ask()':32s}{one:8.1f}")
+        print(f"{name + ': ask()':32s}{asked(learner, 1, 3) / unit:8.1f}")
+        learner = Learner(learner.pool, VariationalLogistic(), rule, seed=0)
+        learner.pool.records = None
+        learner.tell(range(LABELS), labels)
+        three = asked(learner, 3, 1) / unit
+        print(f"{name + ': first ask(3)':32s}{three:8.1f}  {three / one:.2f} of ask()")
         print(f"{'memory on top so far, MB':32s}{peak() - before:8.1f}")
+    started = process_time()
+    learner.explain(LABELS + 1)
+    print(f"{'MaxVariance: explain':32s}{(process_time() - started) / unit:8.1f}")
+    learner = Learner(learner.pool, VariationalLogistic(), seed=0)
+    learner.tell(range(LABELS), labels)
+    started = process_time()
+    learner.explain(LABELS + 1)
+    print(f"{'default: explain':32s}{(process_time() - started) / unit:8.1f}")
     file = path.with_suffix(".learner.npz")
     started = process_time()
     learner.save(file)
@@ -108,18 +144,58 @@ def measure(path: Path, columns: int) -> None:
     print(f"{'memory on top at the end, MB':32s}{peak() - before:8.1f}")
 
 
+def tiles_read(path: Path, kind: str) -> None:
+    """Print which part of the tiles questions read after the first, with a label between."""
+    from apm import Learner, Uncertainty, VariationalLogistic
+    from apm.pools.files import RawFile
+
+    source: Any = RawFile.npy(path)
+    counted, whole = [], source._from
+
+    def counting(file: Any, start: int, stop: int) -> Any:
+        counted.append(stop - start)
+        return whole(file, start, stop)
+
+    source._from = counting
+    rng = np.random.default_rng(2)
+    for name, rule in {**rules(), "Uncertainty": Uncertainty()}.items():
+        learner = Learner(source, VariationalLogistic(), rule, seed=0)
+        rows = rng.choice(len(learner.pool), LABELS, replace=False)
+        weights = rng.normal(size=learner.pool.shape[1])
+        learner.tell(rows, (learner.pool[rows] @ weights > 0).astype(int))
+        shares = []
+        for _ in range(QUESTIONS):
+            counted.clear()
+            row = learner.ask()
+            shares.append(sum(counted) / len(learner.pool))
+            learner.tell(row, (learner.pool[row] @ weights > 0).astype(int))
+        later = shares[1:]
+        line = f"{kind + ', ' + name + ': tiles read':42s}"
+        print(f"{line}{np.median(later):6.2f} median, {min(later):.2f} to {max(later):.2f}")
+
+
 def main(rows: int = 1_000_000, columns: int = 64) -> None:
-    """Write a pool and measure it in another process."""
+    """Write pools and measure them in another process."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "pool.npy")
+
+        def run(what: str, more: str) -> None:
+            command = [sys.executable, __file__, what, str(path), more]
+            subprocess.run(command, check=True, env={**os.environ, **one})
+
         make(path, rows, columns)
-        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        command = [sys.executable, __file__, "--measure", str(path), str(columns)]
-        subprocess.run(command, check=True, env={**os.environ, **one})
+        run("--measure", str(columns))
+        make(path, min(rows, 1_000_000), columns)
+        run("--tiles", "normal")
+        make(path, min(rows, 1_000_000), columns, clusters=CLUSTERS)
+        run("--tiles", "clusters")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(Path(sys.argv[2]), int(sys.argv[3]))
+    elif sys.argv[1:2] == ["--tiles"]:
+        tiles_read(Path(sys.argv[2]), sys.argv[3])
     else:
         main(*(int(argument) for argument in sys.argv[1:3]))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from channelcode.channels import Channel
+from channelcode._validation import Array
+from channelcode.channels import Channel, Logistic
 from channelcode.channels.densities.range import has_density
-from channelcode.measures import Pool
+from channelcode.measures import Pool, ScalarPool
 
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
@@ -155,13 +156,27 @@ class Extremes(NamedTuple):
         largest = float(seen.laws.second_moment.max())
         if seen.by_target is not None or seen.laws.dim > 1:
             return cls(largest, None, False)
-        found = mutual_information(seen.channel, seen.laws)
+        laws = seen.laws
+        if type(seen.channel) is Logistic and isinstance(laws, ScalarPool):
+            laws = laws[_frontier(np.abs(laws.mean), laws.variance)]
+        found = mutual_information(seen.channel, laws)
         return cls(largest, float(np.max(found.bits)), not np.any(found.resolution))
 
     def with_others(self, other: Extremes) -> Extremes:
         """The extremes of both."""
         bits = None if self.bits is None or other.bits is None else max(self.bits, other.bits)
         return Extremes(max(self.power, other.power), bits, self.proved and other.proved)
+
+
+def _frontier(mean: Array, variance: Array) -> Any:
+    """The rows that no other has both a mean nearer to zero and a larger variance than.
+
+    The information through the logistic channel falls with |m| and rises with the variance
+    (`apm.selectors.tiles.pruning`), so that the largest is among these.
+    """
+    order = np.argsort(mean, kind="stable")
+    spread = variance[order]
+    return order[spread >= np.maximum.accumulate(spread)]
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def choose_streamed(
     now, left = belief, is_open
     bounds = None
     while True:
-        found = _passed_once(selector, now, X, left)
+        found = passed_once(selector, now, X, left)
         rule = selector.surveyed(now, X, left, seed) if found is None else found[0]
         row = None
         if first is None and count > 1:
@@ -276,7 +276,7 @@ def _passed(
     return held
 
 
-def _passed_once(
+def passed_once(
     selector: Selector, belief: Belief, X: Any, is_open: Any
 ) -> tuple[Selector, Leaders] | None:
     """The rule at its budget and the leaders, by one pass where a budget is over the pool."""

@@ -10,12 +10,14 @@ import numpy as np
 from apm.belief import Belief
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, Extremes, Place, Seen, explained
-from apm.selectors.tiled import Leaders, frozen, open_tiles, require_by_row
+from apm.selectors.tiled import Leaders, frozen, open_tiles, passed_once, require_by_row
 from channelcode._validation import Seed
 from channelcode.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
+
+GUESS = 1e-9  # of the scores: more than any tie, and few scores are as near to one
 
 
 def explain_streamed(
@@ -23,7 +25,8 @@ def explain_streamed(
 ) -> Explanation:
     """The explanation of row `index` of streamed X among those that `is_open (n,)` allows.
 
-    Two passes: one for the scores and the information of all rows, one for the rank.
+    One pass for the scores, the information and the rank of all rows, after one for a budget over
+    the pool. Where a long chain of ties leads away from the row, the rank takes another.
     """
     if not is_open[index]:
         raise InvalidArgument("index", "must be one of the candidates", index)
@@ -31,27 +34,51 @@ def explain_streamed(
         return selector.explain(belief, X[:], index, exclude=~is_open, rng=rng)
     require_by_row(selector, belief)
     seed = frozen(rng)
-    rule = selector.surveyed(belief, X, is_open, seed)
     if X.placed:
         from apm.selectors.tiles.placed_explanation import explain_placed
 
+        rule = selector.surveyed(belief, X, is_open, seed)
         return explain_placed(selector, rule, belief, X, is_open, index, seed)
-    held, pool = Leaders(), None
-    value, own, place = 0.0, None, 0
+    known = passed_once(selector, belief, X, is_open)
+    rule = selector.surveyed(belief, X, is_open, seed) if known is None else known[0]
+
+    def rate(start: int, tile: Any, places: Any) -> Rating:
+        return rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+
+    ((start, tile, places),) = open_tiles(X, is_open, [index // X.tile_rows])
+    rating, place = rate(start, tile, places), int(np.searchsorted(places, index - start))
+    own = seen_in_tile(rule, belief, tile, places, rating)
+    value, constant = float(rating.values[place]), rating.constant
+    width = GUESS * float(np.abs(rating.values).max())
+    held, others, pool, near = Leaders(), Leaders(), None, None
     for start, tile, places in open_tiles(X, is_open):
-        rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
+        rating = rate(start, tile, places)
         held.add(start, places, rating)
-        seen = seen_in_tile(rule, belief, tile, places, rating)
-        found = Extremes.of(seen)
+        if near is None:
+            value += constant - held.constant
+            near = Near(value, width, index)
+        _take(near, others, start, places, rating, held.constant)
+        found = Extremes.of(seen_in_tile(rule, belief, tile, places, rating))
         if found is not None:
             pool = found if pool is None else pool.with_others(found)
-        if start <= index < start + len(tile):
-            place, own = int(np.searchsorted(places, index - start)), seen
-            value = float(rating.values[place] + (rating.constant - held.constant))
-    if own is None:
-        raise InvalidArgument("index", "must be one of the candidates", index)
-    standing = _standing(rule, belief, X, is_open, seed, held, index, value)
+    rank = None if near is None else near.rank(held.tolerance)
+    if rank is None:
+        standing = _standing(rule, belief, X, is_open, seed, held, index, value)
+    else:
+        standing = behind(rank, others, held, value)
     return concluded(selector, own, place, index, value, held, standing, pool, len(X))
+
+
+def _take(
+    near: Near, others: Leaders, start: int, places: Any, rating: Rating, constant: float
+) -> None:
+    """Take in the scores of a tile for the rank of a row, and for the best of the others."""
+    values = rating.values + (rating.constant - constant)
+    near.add(start + places, values)
+    apart = start + places != near.index
+    if apart.any():
+        rest = type(rating)(values[apart], resolution=rating.resolution)
+        others.add(start, places[apart], rest)
 
 
 def concluded(
@@ -91,12 +118,7 @@ def _standing(
         near, others = Near(value, width, index), Leaders()
         for start, tile, places in open_tiles(X, is_open):
             rating = rule._rate(belief, tile, places, rule.tile_seed(seed, start))
-            values = rating.values + (rating.constant - held.constant)
-            near.add(start + places, values)
-            apart = start + places != index
-            if apart.any():
-                rest = type(rating)(values[apart], resolution=rating.resolution)
-                others.add(start, places[apart], rest)
+            _take(near, others, start, places, rating, held.constant)
         rank = near.rank(held.tolerance)
         if rank is not None:
             return behind(rank, others, held, value)

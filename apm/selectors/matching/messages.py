@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from apm.belief import Belief
-from apm.pools.inputs import as_matrix, read_only_view
+from apm.pools.inputs import as_matrix, is_streamed, read_only_view
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.matching.looks import Look
 from apm.selectors.matching.target import Match
@@ -209,5 +209,12 @@ class SurveyedPredictions(Predictions):
             return super().look(selector, belief, X, candidates)
         laws, share = found
         view = selector.view(belief, laws)
-        effective = self.effective(selector.channel, belief, X, candidates, view)
+        effective = super().effective(selector.channel, belief, X, candidates, view)
         return Look(laws, replace(effective, known=share))
+
+    def effective(
+        self, channel: Any, belief: Belief, X: Any, candidates: Any, view: View
+    ) -> EffectiveChannel:
+        effective = super().effective(channel, belief, X, candidates, view)
+        found = None if self.form is None or is_streamed(X) else self.form.look(X, candidates)
+        return effective if found is None else replace(effective, known=found[1])

@@ -63,7 +63,7 @@ def test_one_pass_decides_as_two(
     state = learner._state
     pool = state.selector, state.belief, state.features, state.open
     rule, held = by_two_passes(*pool)
-    found = tiled._passed_once(*pool)
+    found = tiled.passed_once(*pool)
     if found is None:  # the pool is read again; that is rare, or the test would show nothing
         assert abs(trend) == 4.0 or repeats
         return
@@ -104,7 +104,7 @@ def test_too_many_rows_are_read_again(monkeypatch):
     X = X[np.random.default_rng(1).integers(30, size=1100)]  # many rows lead together
     learner = learner_of(X, APM(PoolMaxPower()))
     state = learner._state
-    assert tiled._passed_once(state.selector, state.belief, state.features, state.open) is None
+    assert tiled.passed_once(state.selector, state.belief, state.features, state.open) is None
     memory = Learner(X, VariationalLogistic(0.1), APM(PoolMaxPower()), seed=0)
     memory.tell(range(8), (X[:8, 0] > 0).astype(int))
     assert int(memory.ask()) == int(learner.ask())
