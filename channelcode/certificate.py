@@ -58,9 +58,24 @@ class Certificate:
 
 
 class Certified:
-    """What every result with a certificate has: its bounds, in the unit of the certificate."""
+    """What every result with a certificate has: its bounds, in the unit of the certificate.
+
+    Results are equal if what was asked and what came out are; seconds and steps do not count.
+    """
 
     certificate: Certificate
+
+    def _identity(self) -> tuple[Any, ...]:
+        """What counts for equality and the hash."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
     @property
     def lower(self) -> float:

@@ -38,7 +38,7 @@ class CapacityCurve:
 
     `bits`, `nats`, `deficit_bits`, `deficit_nats`, `lower`, `upper`, `gap` and `multiplier` are
     arrays of shape `(n,)`, `output` has shape `(n, Y)`; `results` holds the full results and
-    `inputs` their laws.
+    `inputs` their laws. Curves are equal if their powers and results are.
     """
 
     def __init__(
@@ -139,6 +139,14 @@ class CapacityCurve:
 
     def __len__(self) -> int:
         return len(self.powers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CapacityCurve):
+            return NotImplemented
+        return np.array_equal(self.powers, other.powers) and self.results == other.results
+
+    def __hash__(self) -> int:
+        return hash((self.powers.tobytes(), self.results))
 
 
 def capacity_curve(

@@ -25,15 +25,16 @@ from channelcode.capacity.noise.laplace import laplace_power, laplace_power_boun
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
+from channelcode.capacity.solvers.gaussian_peak import gaussian_peak
 from channelcode.capacity.solvers.laplace_peak import laplace_peak, laplace_peak_and_power
 from channelcode.certificate import Certificate, SolveStats
-from channelcode.channels import AdditiveLaplace, Channel, Gamma
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Gamma
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
-from channelcode.information.densities import Integrated, atoms_information
+from channelcode.information.densities import Integrated, atoms_information, check_total
 from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_rows
 from channelcode.measures import DiscreteMeasure
 
@@ -53,6 +54,9 @@ def density_capacity(
         if known is not None:
             return known
     low, high, whole = _input_range(problem)
+    if not is_builtin(problem.channel):
+        for place in (low, 0.5 * (low + high), high):  # before a solver works on what is no law
+            check_total(problem.channel, place)
     view = FiniteView(problem.channel, low, high)
     inner = Problem(view, _moved(problem, view))
     proposal = None
@@ -82,8 +86,10 @@ class LaplaceOutputs:
 
 
 def _known(problem: Problem, tol: float) -> Proposal | None:
-    """A law that theory gives: for Laplace noise under a peak, alone or with a power."""
+    """A law that theory gives: for noise under a peak, and Laplace noise with a power as well."""
     channel, limit = problem.channel, problem.limits
+    if type(channel) is AdditiveGaussian and limit.peak < np.inf and limit.cost is None:
+        return gaussian_peak(channel.noise, limit.peak, tol=0.25 * tol)
     if type(channel) is not AdditiveLaplace or limit.peak == np.inf:
         return None
     found = laplace_peak(channel.scale, limit.peak, tol=tol)

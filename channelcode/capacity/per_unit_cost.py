@@ -24,7 +24,7 @@ from channelcode.errors import InvalidArgument
 _FREE = 1e-14  # of the largest cost met: an input that costs no more costs nothing
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class UnitCostResult(Certified):
     """A capacity per unit cost, in `bits` or `nats` for each unit.
 
@@ -42,6 +42,10 @@ class UnitCostResult(Certified):
     status: Status
     stats: SolveStats
 
+    def _identity(self) -> tuple[Any, ...]:
+        place = (_hashable(self.letter), _hashable(self.free))
+        return self.nats, *place, self.certificate, self.scope, self.status
+
     def __repr__(self) -> str:
         return (
             f"UnitCostResult(bits={self.bits!r}, letter={self.letter!r}, free={self.free!r}, "
@@ -52,6 +56,10 @@ class UnitCostResult(Certified):
     def bits(self) -> float:
         """The value in bits for each unit of cost."""
         return self.nats / LOG_TWO
+
+
+def _hashable(place: Any) -> Any:
+    return tuple(place) if isinstance(place, list) else place
 
 
 def capacity_per_unit_cost(

@@ -15,11 +15,15 @@ from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poi
 from channelcode.channels.densities.range import has_density, output_scale
 from channelcode.channels.row_check import checked_log_prob
 from channelcode.constraints import Power
+from channelcode.errors import InvalidArgument
+from channelcode.information.densities import check_total
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
 
 SMALLEST = 1e-3  # relative to the width of the channel at the free input: below, the limit counts
 FARTHEST = 1e8
+_OWN_FARTHEST = (1e6, 1e4, 1e3, 300.0, 100.0, 30.0, 10.0, 3.0)  # widths; of a user's density
+_OWN_SIZES = 100  # probes on either side, where each takes an integral
 _RISE = 1e-9  # a letter must beat the limit of small inputs by this, relatively
 _ROUNDS = 60
 
@@ -145,21 +149,25 @@ def _on_line(
     def ratio(l: Array) -> Array:  # nearer to the free input the divergence is rounding
         return np.where(np.abs(l - origin) < 0.999 * smallest, -np.inf, anywhere(l))
 
-    grid = _grid(channel, origin, smallest, promise)
+    farthest = FARTHEST
+    count = 1600
+    if has_density(channel) and getattr(channel, "divergence_between", None) is None:
+        farthest, count = _integrable(channel, origin, width), _OWN_SIZES
+    grid = _grid(channel, origin, np.geomspace(smallest, farthest, count), promise)
     values = ratio(grid)
     values = np.where(np.isnan(values), -np.inf, values)
     top, place, slack = _climbed(ratio, grid, values)
     limit = _limit(channel, anywhere, origin, width, is_power)
     declared = promise is not None or has_density(channel)
     scope = (
-        f"inputs at distances {smallest:.2g} to {FARTHEST:.2g} from the free one, "
+        f"inputs at distances {smallest:.2g} to {farthest:.2g} from the free one, "
         f"{len(grid)} probes and climbs, and the limit of small inputs"
     )
     report = (origin, scope, len(grid), declared)
     if max(top, limit) == np.inf:
         letter = place if top == np.inf and np.isfinite(limit) else None
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
-    if abs(place - origin) >= 0.99 * FARTHEST and top > limit:
+    if abs(place - origin) >= 0.99 * farthest and top > limit:
         return _at_the_far_end(ratio, top, place, report)
     if top > limit * (1.0 + _RISE) and abs(place - origin) > 2.0 * smallest:
         twin = 2.0 * origin - place
@@ -213,14 +221,30 @@ def _limit(
     return max(found)
 
 
-def _grid(channel: Channel, origin: float, smallest: float, promise: Any) -> Array:
-    sizes = np.geomspace(smallest, FARTHEST, 1600)
+def _integrable(channel: Channel, origin: float, width: float) -> float:
+    """How far to look in a user's density: where its laws, on either side, are still resolved.
+
+    A mean of e^l, say, is beyond the doubles at l = 1000. At the free input it must be a law.
+    """
+    low, high = channel.domain
+    check_total(channel, origin)
+    for size in _OWN_FARTHEST:
+        try:
+            for place in (origin - size * width, origin + size * width):
+                check_total(channel, float(np.clip(place, low, high)))
+        except InvalidArgument:
+            continue
+        return size * width
+    return width
+
+
+def _grid(channel: Channel, origin: float, sizes: Array, promise: Any) -> Array:
     pieces = [origin - sizes, origin + sizes]
     if promise is not None:
         pieces.append(promise.resolving_inputs(FARTHEST))
     grid = np.unique(np.concatenate(pieces))
     low, high = channel.domain
-    return grid[(grid >= low) & (grid <= high) & (np.abs(grid - origin) >= smallest)]
+    return grid[(grid >= low) & (grid <= high) & (np.abs(grid - origin) >= sizes[0])]
 
 
 def _climbed(

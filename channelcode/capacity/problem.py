@@ -157,20 +157,8 @@ class CapacityResult(Certified):
 
     def _identity(self) -> tuple[Any, ...]:
         """What was asked and what came out; seconds and steps do not count."""
-        law: Any = self.input
-        if isinstance(law, DiscreteMeasure):
-            law = (law.points.tobytes(), law.weights.tobytes(), law.dim)
-        else:
-            law = (law.mean, law.covariance)
+        law = self.input.fingerprint()
         return self.problem, law, self.multiplier, self.certificate, self.scope, self.status
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CapacityResult):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
 
     def __repr__(self) -> str:
         return (

@@ -31,11 +31,22 @@ class Immutable:
         names = (name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
         return {name: getattr(self, name) for name in names}
 
+    def fingerprint(self) -> tuple[Any, ...]:
+        """Kind and content, for equality and hashes of results that hold this object."""
+        content = self.__getstate__().values()
+        return type(self), *(_frozen(value) for value in content)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         self._set(**state)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    return value
 
 
 class Measure(Immutable, ABC):

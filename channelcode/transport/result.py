@@ -27,7 +27,7 @@ class Potentials(NamedTuple):
     target: Array | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TransportResult(Certified):
     """W2^2 between two laws with a proved interval, `lower <= W2^2 <= upper`.
 
@@ -49,6 +49,10 @@ class TransportResult(Certified):
     status: Status
     stats: SolveStats
     proposal: Proposal = field(repr=False)
+
+    def _identity(self) -> tuple[Any, ...]:
+        laws = (self.problem.first.fingerprint(), self.problem.second.fingerprint())
+        return *laws, self.squared, self.certificate, self.status, self.method
 
     @property
     def method(self) -> str:

@@ -1,7 +1,7 @@
 """The upper bound for channels with densities, over a range of inputs.
 
 Between neighbouring probes F <= max(F(a), F(b)) + (b - a)^2/8 max(-F''). For Laplace noise, for
-Gaussian noise (atoms at most `WIDEST` deviations apart) and for Poisson counts -F'' is bounded with
+Gaussian noise (atoms at most 720 deviations apart) and for Poisson counts -F'' is bounded with
 proof: D'' is known at the probes and changes at a bounded rate. Elsewhere it is taken from six
 divided differences around the interval, less their whole spread: an estimate.
 """
@@ -17,7 +17,7 @@ from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
-from channelcode.information.mixtures.gaussian import WIDEST, GaussianMixture
+from channelcode.information.mixtures.gaussian import GaussianMixture
 from channelcode.information.mixtures.laplace import LaplaceMixture
 from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.information.output_divergence import output_divergence
@@ -56,7 +56,7 @@ def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
         )
     if type(channel) is AdditiveGaussian:
         gaussian = GaussianMixture(channel.noise, law.atoms, law.weights)
-        if gaussian.width <= WIDEST:
+        if gaussian.affordable:
             return Smooth(gaussian.divergence, gaussian.down, gaussian.error)
     if type(channel) is Poisson and law.second_moment + channel.dark > 0:
         poisson = PoissonMixture(channel, law)

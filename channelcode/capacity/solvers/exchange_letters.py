@@ -26,6 +26,7 @@ _LIGHT = 1e-11
 _POLISHING = 12
 _CROWDED = 100  # letters
 _MOST_LETTERS = 1000
+_MOST_WORK = 1.5e9  # letters squared times outputs, over all turns: half a minute
 _MOST_POLISHED = 150  # letters
 _NEAR = 0.02  # of the reach: how far a letter may move in one step
 _LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
@@ -81,7 +82,7 @@ class ExchangeLetters:
             return Proposal(np.zeros(1), np.ones(1), 0.0, "ExchangeLetters")
         letters = np.linspace(-self.reach, self.reach, self.letters)
         best, least, steps = self._solved(problem, letters, 0.3 * goal), np.inf, 0
-        law = best
+        law, work = best, 0
         while steps < self.max_steps:
             steps += 1
             violation, peaks = self._violations(problem, *law)
@@ -90,7 +91,8 @@ class ExchangeLetters:
             if violation <= goal:
                 break
             letters = _distinct(np.concatenate([law[0], peaks]), 1e-9 * self.reach)
-            if len(letters) > _MOST_LETTERS:
+            work += len(letters) ** 2 * self._num_outputs(problem)
+            if len(letters) > _MOST_LETTERS or work > _MOST_WORK:
                 break
             law = self._solved(problem, letters, 0.3 * goal)
         points, weights, multiplier = best
@@ -170,6 +172,9 @@ class ExchangeLetters:
 
     def _outputs(self, problem: Problem) -> Outputs:
         return ListedOutputs(problem.channel) if self.outputs is None else self.outputs
+
+    def _num_outputs(self, problem: Problem) -> int:
+        return problem.channel.num_outputs if self.outputs is None else 0
 
     def _merged(self, problem: Problem, points: Array, weights: Array, goal: float) -> Law | None:
         """Light letters dropped, near ones as one letter, and the weights solved again."""

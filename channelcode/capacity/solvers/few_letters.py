@@ -50,13 +50,13 @@ def maximise_few(
         parts = [(weights, moved), (slack, fallen)]
         if limited:
             parts += [(np.array([room]), np.array([-spent])), (np.array([s]), np.array([dearer]))]
-        length = min([1.0, *(SHORTEN * _longest(x, dx) for x, dx in parts)])
+        length = min([1.0, *(SHORTEN * longest(x, dx) for x, dx in parts)])
         weights, slack = weights + length * moved, slack + length * fallen
         level, s = level + length * risen, s + length * dearer
     return best, best_s, steps
 
 
-def _longest(values: Array, change: Array) -> float:
+def longest(values: Array, change: Array) -> float:
     """How far positive values can follow a change and stay positive."""
     falling = change < 0
     return float((-values[falling] / change[falling]).min()) if falling.any() else np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,32 @@ from channelcode.errors import InvalidArgument
 
 DROP = 50.0  # nats below the peak: a tail from here on that falls exponentially holds 1e-21
 _OFFSETS = np.concatenate([[0.0], np.geomspace(1e-9, 1e12, 1500)])
-_MOST_COUNTS = 10_000_000
+_MOST_COUNTS = 1_000_000
+_CORE = 5.0  # scales on either side of the peak; what lies beyond is a tail
+_LONG = 3.0  # times the core: a range from which on points are spread ever wider in the tails
+_LEAST_SIDE = 0.05  # of the other: what a side that drops at once, as a jump does, counts for
+
+
+class Spread(NamedTuple):
+    """For each of m inputs: the ends of its output law in t, those of its core, and its scale."""
+
+    low: Array
+    high: Array
+    first: Array
+    last: Array
+    scale: Array
+
+    @property
+    def centre(self) -> Array:
+        """The middle of each core."""
+        return 0.5 * (self.first + self.last)
+
+
+class Points(NamedTuple):
+    """Points in t and the length that each stands for, up to a common factor."""
+
+    places: Array
+    shares: Array
 
 
 def has_density(channel: Any) -> bool:
@@ -33,41 +58,73 @@ def line_log_density(channel: Channel, t: Array, l: Array) -> Array:
     return np.where(edge, -np.inf, values)
 
 
+def spread_of(channel: Channel, l: Array) -> Spread:
+    """Where the output laws lie: all but about 1e-18 of each between its ends, if it is no power.
+
+    A law whose tails fall like a power of y has more beyond: what lies 50 nats below the peak.
+    """
+    inputs = np.atleast_1d(np.asarray(l, dtype=np.float64))
+    ends, size = getattr(channel, "output_range", None), getattr(channel, "output_scale", None)
+    if isinstance(as_support(channel.support), Counts):
+        if ends is None:
+            low = np.zeros_like(inputs)
+            high = np.array([_last_count(channel, float(x)) for x in inputs])
+        else:
+            low, high = ends(inputs)
+        scale = np.maximum(high, 20.0) / 20.0 if size is None else size(inputs)
+        return Spread(*map(_floats, (low, high, low, high, scale)))
+    if ends is not None and size is not None:
+        low, high = ends(inputs)
+        return Spread(*map(_floats, (low, high, low, high, size(inputs))))
+    found = np.array([_searched(channel, float(x)) for x in inputs]).reshape(-1, 4).T
+    scale = _floats(found[3] if size is None else size(inputs))
+    if ends is not None:
+        low, high = ends(inputs)
+        return Spread(*map(_floats, (low, high, low, high, scale)))
+    low, high, peak, _ = found
+    core = _CORE * scale
+    return Spread(low, high, np.maximum(peak - core, low), np.minimum(peak + core, high), scale)
+
+
+def _floats(values: Any) -> Array:
+    return np.asarray(values, dtype=np.float64)
+
+
 def output_range(channel: Channel, l: Array) -> tuple[Array, Array]:
     """Ends in t, `(m,)` each, between which all but about 1e-18 of each output law lies."""
-    inputs = np.atleast_1d(np.asarray(l, dtype=np.float64))
-    own = getattr(channel, "output_range", None)
-    if own is not None:
-        low, high = own(inputs)
-        return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-    if isinstance(as_support(channel.support), Counts):
-        last = np.array([_last_count(channel, float(x)) for x in inputs])
-        return np.zeros_like(inputs), last
-    ends = np.array([_searched(channel, float(x)) for x in inputs])
-    return ends[:, 0], ends[:, 1]
-
-
-def graded_edges(channel: Channel, l: float, count: int) -> Array:
-    """Edges over the range of one output law, fine at its peak and ever wider outwards."""
-    low, high = (float(end[0]) for end in output_range(channel, np.array([l])))
-    if getattr(channel, "output_range", None) is None:
-        centre, scale = _searched(channel, l)[2:]
-    else:
-        centre, scale = 0.5 * (low + high), float(output_scale(channel, np.array([l]))[0])
-    first, last = np.arcsinh((np.array([low, high]) - centre) / scale)
-    steps = np.linspace(float(first), float(last), count + 1)
-    return np.asarray(centre + scale * np.sinh(steps), dtype=np.float64)
+    return spread_of(channel, l)[:2]
 
 
 def output_scale(channel: Channel, l: Array) -> Array:
     """The scale in t on which each output density changes, `(m,)`."""
-    inputs = np.atleast_1d(np.asarray(l, dtype=np.float64))
-    own = getattr(channel, "output_scale", None)
-    if own is not None:
-        return np.asarray(own(inputs), dtype=np.float64)
-    if isinstance(as_support(channel.support), Counts):
-        return np.maximum(output_range(channel, inputs)[1], 20.0) / 20.0
-    return np.array([_searched(channel, float(x))[3] for x in inputs])
+    return spread_of(channel, l).scale
+
+
+def spaced(spread: Spread, step: float, *, least: int, most: int) -> Points:
+    """Points over the whole range, `step` apart at the peaks and ever wider in long tails."""
+    low, high = float(spread.low.min()), float(spread.high.max())
+    first, last = float(spread.first.min()), float(spread.last.max())
+    half, centre = 0.5 * (last - first), 0.5 * (first + last)
+    if not high - low > _LONG * (last - first) > 0.0:
+        count = int(np.clip(np.ceil((high - low) / step), least, most))
+        return Points(np.linspace(low, high, count + 1), np.ones(count + 1))
+    start, stop = np.arcsinh((np.array([low, high]) - centre) / half)
+    # t = centre + half sinh(s): at the ends of the core the points are sqrt(2) wider
+    count = int(np.clip(np.ceil(1.5 * half * (stop - start) / step), least, most))
+    s = np.linspace(start, stop, count + 1)
+    places = centre + half * np.sinh(s)
+    places[0], places[-1] = low, high
+    return Points(places, np.cosh(s))
+
+
+def graded_edges(channel: Channel, l: float, count: int) -> Array:
+    """Edges over the range of one output law, fine at its peak and ever wider outwards."""
+    spread = spread_of(channel, np.array([l]))
+    low, high, scale = float(spread.low[0]), float(spread.high[0]), float(spread.scale[0])
+    centre = float(spread.centre[0])
+    first, last = np.arcsinh((np.array([low, high]) - centre) / scale)
+    steps = np.linspace(float(first), float(last), count + 1)
+    return np.asarray(centre + scale * np.sinh(steps), dtype=np.float64)
 
 
 def kinks(channel: Channel, l: Array) -> Array:
@@ -111,14 +168,16 @@ def _searched(channel: Channel, l: float) -> tuple[float, float, float, float]:
     top = int(np.argmax(values))
     peak, floor = float(grid[top]), float(values[top]) - DROP
     steps = np.geomspace(1e-12, 1e12, 481)
-    ends, scale = [], np.inf
+    ends, sides = [], []
     for sign in (-1.0, 1.0):
         outward = height(peak + sign * steps)
-        scale = min(scale, float(steps[int(np.argmax(outward < floor + DROP - 1.0))]))
+        fallen = outward < floor + DROP - 0.5  # of a Gaussian: at one deviation
+        sides.append(float(steps[max(int(np.argmax(fallen)) - 1, 0)]) if fallen.any() else np.inf)
         above = np.flatnonzero(outward > floor)
         last = int(above[-1]) if len(above) else 0
         ends.append(peak + sign * steps[min(last + 1, len(steps) - 1)])
-    return float(ends[0]), float(ends[1]), peak, scale
+    narrow, wide = np.minimum(sorted(sides), max(ends[1] - ends[0], 1e-12))
+    return float(ends[0]), float(ends[1]), peak, float(max(narrow, _LEAST_SIDE * wide))
 
 
 def _last_count(channel: Channel, l: float) -> float:

@@ -8,7 +8,18 @@ import pickle
 import numpy as np
 import pytest
 
-from channelcode import Logistic, Ordinal, Probit
+from channelcode import (
+    Cloglog,
+    DiscreteMeasure,
+    Gaussian,
+    Logistic,
+    Ordinal,
+    Probit,
+    Softmax,
+    capacity_curve,
+    capacity_per_unit_cost,
+    w2,
+)
 from channelcode.capacity import Continuous, Power, capacity
 
 RESULTS = [
@@ -68,3 +79,20 @@ def test_results_can_be_compared_and_hashed():
     assert again != capacity(Logistic(), Power(4.5))
     assert again != "a result"
     assert len({again, *RESULTS}) == 3
+
+
+def test_other_results_can_be_compared_and_hashed_too():
+    def asked(power):
+        return [
+            capacity_curve(Ordinal([-1.0, 1.0]), [1.0, power]),
+            capacity_per_unit_cost(Cloglog(), lambda l: power * l * l),
+            capacity_per_unit_cost(Softmax(3), lambda l: power * (l * l).sum(-1)),
+            w2(DiscreteMeasure([0.0, power], [0.5, 0.5]), Gaussian(0.0, 1.0)),
+        ]
+
+    for one, same, other in zip(asked(4.0), asked(4.0), asked(5.0), strict=True):
+        assert one == same
+        assert hash(one) == hash(same)
+        assert one != other
+        assert one != "a result"
+        assert len({one, same, other}) == 2

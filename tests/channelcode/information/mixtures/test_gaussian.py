@@ -71,3 +71,49 @@ def test_the_older_rule_says_the_same():
 def test_atoms_without_weight_do_not_count():
     with_it = GaussianMixture(1.0, np.array([0.0, 1.0, 500.0]), np.array([0.5, 0.5, 0.0]))
     assert with_it.width == 1.0
+
+
+def lattice(seed: int, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Atoms without large holes, of uneven distances and weights: a narrow posterior anywhere."""
+    rng = np.random.default_rng(seed)
+    atoms = np.cumsum(rng.uniform(0.5, 2.7, int(width / 1.6)))
+    weights = rng.uniform(0.2, 1.0, len(atoms))
+    return atoms - atoms.mean(), weights / weights.sum()
+
+
+def test_a_wide_law_is_resolved_by_the_spread_of_its_posterior_and_right_to_the_stated_error():
+    atoms, weights = lattice(3, 120.0)
+    mixture = GaussianMixture(1.0, atoms, weights)
+    # its own width alone would ask for a strip of 2.4 / 120
+    assert mixture.affordable
+    assert mixture.spread < 10.0
+    inputs = np.array([atoms[0] - 1.0, 0.1, atoms[40], atoms[-1] + 2.0])
+    found = mixture.divergence(inputs).value
+    near = [np.abs(atoms - l) < 30.0 for l in inputs]  # the others are below 1e-90 there
+    expected = [
+        exact(float(l), atoms[n], weights[n], 1.0) for l, n in zip(inputs, near, strict=True)
+    ]
+    assert np.abs(found - expected).max() <= mixture.error(float(found.max()))
+
+
+@given(st.integers(0, 10**6), st.floats(0.05, 60.0), st.floats(-12.0, 0.0))
+@settings(max_examples=60)
+def test_no_output_leaves_more_variance_than_claimed(seed, width, lightest):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 30))
+    atoms = width * rng.uniform(-0.5, 0.5, count)
+    weights = rng.dirichlet(np.full(count, 0.5)) + 10.0**lightest
+    mixture = GaussianMixture(1.0, atoms, weights / weights.sum())
+    y = np.concatenate([rng.uniform(-width, width, 3000), rng.normal(0.0, 3.0 * width, 300)])
+    logs = -0.5 * np.square(y[:, None] - atoms) + np.log(weights)
+    share = np.exp(logs - logs.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    variance = (share * np.square(atoms - (share @ atoms)[:, None])).sum(axis=1)
+    assert variance.max() <= mixture.spread * (1.0 + 1e-12)
+    assert mixture.spread <= 0.25 * width**2
+
+
+def test_atoms_with_a_hole_that_no_proof_can_afford_are_left_to_estimates():
+    atoms = np.concatenate([np.linspace(-350.0, -300.0, 60), np.linspace(300.0, 350.0, 60)])
+    assert not GaussianMixture(1.0, atoms, np.full(120, 1 / 120)).affordable
+    assert not GaussianMixture(1.0, np.array([0.0, 721.0]), np.array([0.5, 0.5])).affordable
