@@ -172,10 +172,27 @@ def _compiled(function: Callable[P, R], *, inline: Literal["never", "always"]) -
     if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
         cast(Any, function).py_func = function
         return cast(Kernel[P, R], function)
+    _take_no_literals(compiled)
     # With no folder to write to, or no source file to date the code by, every process compiles.
     with suppress(RuntimeError, OSError, TypeError):
         compiled._cache = ForgivingCache(function, _sources(function))
     return cast(Kernel[P, R], compiled)
+
+
+def _take_no_literals(compiled: Any) -> None:
+    """Have a kernel that calls this one with a constant use the code for any number of that type.
+
+    numba compiles a callee once for each integer constant, and where a variable starts at one,
+    for that constant and for the variable.
+    """
+    whole = compiled.get_call_template
+
+    def call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        unliteral = numba.types.unliteral
+        plain = {name: unliteral(kind) for name, kind in kws.items()}
+        return whole(tuple(unliteral(kind) for kind in args), plain)
+
+    compiled.get_call_template = call_template
 
 
 def _trusted_content(path: Path) -> bytes | None:

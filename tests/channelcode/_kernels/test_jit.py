@@ -317,3 +317,27 @@ def test_helper_compares_results_and_written_arguments(source):
     ]:
         with pytest.raises(AssertionError):
             assert_matches_py_func(Fake(compiled, python), np.zeros(2))
+
+
+def test_a_constant_argument_needs_no_code_of_its_own():
+    """A callee is compiled once, for a number, whatever constants kernels call it with."""
+
+    @kernel
+    def scaled(values, count):
+        total = 0.0
+        for i in range(count):
+            total += values[i]
+        return total
+
+    @kernel
+    def caller(values):
+        count = 0
+        first = scaled(values, count)
+        for _ in range(2):
+            first += scaled(values, count)
+            count += 1
+        return first + scaled(values, 2) + scaled(values, 3)
+
+    values = np.array([1.0, 2.0, 4.0])
+    assert caller(values) == caller.py_func(values) == 1.0 + 3.0 + 7.0
+    assert len(scaled.signatures) == 1  # type: ignore[attr-defined]

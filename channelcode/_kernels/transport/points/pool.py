@@ -10,7 +10,7 @@ from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.cells import distinct_atoms, spread_potential
 from channelcode._kernels.transport.points.approach import dual_value, newton_points
 from channelcode._kernels.transport.points.coupling import coupling_loss
-from channelcode._kernels.transport.points.rank import Room, make_room, rank_points
+from channelcode._kernels.transport.points.rank import make_room, rank_points
 from channelcode._kernels.transport.rare import FAR, RARE, RARE_FAR
 from channelcode._kernels.transport.samples.semidual import FARTHEST, MOST_AXES, moment_potential
 
@@ -55,12 +55,14 @@ def start_points(atoms: np.ndarray, weights: np.ndarray, size: float, v: np.ndar
     """Where Newton's method starts: as for two normal laws, less where a cell is light."""
     m, r = atoms.shape
     if r <= MOST_AXES:
-        spread = np.zeros((r, r))
+        small = np.zeros((6, r, r))
+        for d in range(r):
+            small[4, d, d] = 1.0
         for j in range(m):
             for d in range(r):
                 for e in range(r):
-                    spread[d, e] += weights[j] * atoms[j, d] * atoms[j, e]
-        moment_potential(np.eye(r), np.zeros(r), atoms, spread, np.empty((4, r, r)), v)
+                    small[5, d, e] += weights[j] * atoms[j, d] * atoms[j, e]
+        moment_potential(small[4], np.zeros(r), atoms, small[5], small, v)
     else:
         for j in range(m):
             square = 0.0
@@ -69,12 +71,6 @@ def start_points(atoms: np.ndarray, weights: np.ndarray, size: float, v: np.ndar
             v[j] = min(0.5 * square / size, FARTHEST * math.sqrt(square))
     for j in range(m):
         v[j] = SHRUNK * v[j] - LIGHT * size * math.log(weights[j] * m)
-
-
-@kernel
-def rank_all(nodes: np.ndarray, atoms: np.ndarray, v: np.ndarray, bits: int, room: Room) -> None:
-    """Rank all points for the first time."""
-    rank_points(nodes, atoms, v, bits, room.best, room.lead, room.pair)
 
 
 @kernel
@@ -105,10 +101,10 @@ def points_pool(
             room, all_room = make_room(some.shape[1], kept, r), make_room(nodes.shape[1], kept, r)
         v, size = np.empty(kept), size_of(atoms, own)
         start_points(atoms, own, size, v)
-        rank_all(some, atoms, v, bits, room)
+        rank_points(some, atoms, v, bits, room.best, room.lead, room.pair)
         enough = ENOUGH * kept / some.shape[1]
         _, before = newton_points(some, atoms, own, bits, enough, FIRST_STEPS, LONG * size, v, room)
-        rank_all(nodes, atoms, v, bits, all_room)
+        rank_points(nodes, atoms, v, bits, all_room.best, all_room.lead, all_room.pair)
         enough = ENOUGH * kept / nodes.shape[1]
         error, after = newton_points(
             nodes, atoms, own, bits, enough, STEPS, SHORT * size, v, all_room
@@ -150,7 +146,7 @@ def points_judge(
         for j in range(m):
             v[j] = potentials[c, j]
             constant += weights[j] * v[j]
-        rank_all(nodes, atoms, v, bits, room)
+        rank_points(nodes, atoms, v, bits, room.best, room.lead, room.pair)
         mean = 0.0
         for t in range(replicates):
             total = 0.0
