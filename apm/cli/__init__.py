@@ -15,7 +15,7 @@ from apm.cli.console import EXIT_CODES
 from apm.cli.demo import demo_command
 from apm.cli.evaluate import evaluate_command, export_command
 from apm.cli.label import label_command
-from apm.cli.studies import datasets_command, reproduce_command, study_command
+from apm.cli.studies import datasets_command, reproduce_command, study_command, sweep_command
 from apm.cli.transmit import transmit_command
 
 app = typer.Typer(
@@ -65,6 +65,7 @@ app.command("bisect")(bisect_command)
 app.command("demo")(demo_command)
 app.command("reproduce")(reproduce_command)
 app.command("study")(study_command)
+app.command("sweep")(sweep_command)
 app.command("datasets")(datasets_command)
 
 

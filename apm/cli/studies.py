@@ -1,4 +1,4 @@
-"""`apm reproduce`, `apm study`, `apm datasets`: the studies from the command line."""
+"""`apm reproduce`, `apm study`, `apm sweep`, `apm datasets`: studies from the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def reproduce_command(
     ] = None,
     method: Annotated[list[str] | None, typer.Option(help="Only this method; repeatable.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; default: all processors.")] = None,
-    dask: Annotated[str | None, typer.Option(help="Dask scheduler, tcp://host:port.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Dask scheduler: tcp://host:port, or its file.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random stream.")] = 0,
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder with original data files (or set APM_DATA).")
@@ -68,7 +70,9 @@ def study_command(
         int | None, typer.Option(help="At most this many paired seeds a cell.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
-    dask: Annotated[str | None, typer.Option(help="Dask scheduler, tcp://host:port.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Dask scheduler: tcp://host:port, or its file.")
+    ] = None,
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
     extend: Annotated[
         bool, typer.Option("--extend", help="Add methods to trials that lack them.")
@@ -87,6 +91,42 @@ def study_command(
             folder, workers=workers, dask=dask, seeds=seeds, progress=progress, extend=extend
         )
         console().print(f"report: {made}" if name == "multiclass" else f"tables: {made}")
+
+
+def sweep_command(
+    channel: Annotated[
+        list[str], typer.Option(help="A channel, as for `apm capacity`; may be repeated.")
+    ],
+    power: Annotated[float, typer.Option(help="The largest power of the curves.")],
+    points: Annotated[int, typer.Option(help="Number of powers on each curve.")] = 100,
+    out: Annotated[Path, typer.Option(help="The table to write.")] = Path("capacities.csv"),
+    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    dask: Annotated[
+        str | None, typer.Option(help="Dask scheduler: tcp://host:port, or its file.")
+    ] = None,
+) -> None:
+    """Capacity curves of several channels, with proof, by workers or on a Dask cluster."""
+    import numpy as np
+
+    from apm.cli.channel import parse_channel
+    from apm.studies.engine.tables import write_csv
+    from apm.studies.sweep import capacity_sweep
+    from channelcode._validation import integer, positive
+
+    with plain_errors():
+        largest, count = positive("power", power), integer("points", points, least=2)
+        names = list(dict.fromkeys(channel))
+        powers = np.linspace(largest / count, largest, count)
+        curves = capacity_sweep(
+            {name: parse_channel(name) for name in names}, powers, workers=workers, dask=dask
+        )
+        rows = [
+            (name, *numbers)
+            for name, curve in curves.items()
+            for numbers in zip(curve.powers, curve.bits, curve.lower, curve.upper)
+        ]
+        made = write_csv(out, ("channel", "power", "bits", "lower", "upper"), rows)
+        console().print(f"table: {made}")
 
 
 def datasets_command() -> None:

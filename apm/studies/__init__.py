@@ -4,7 +4,8 @@
 - `engine`: what every study needs: trials through `Learner`, a store, workers, statistics;
 - `report`: HTML pages and figures;
 - `paper`, `multiclass`: two studies, each its protocol, its claims and its report;
-- `rule`: which selector should be the default, by a protocol fixed before the run.
+- `rule`: which selector should be the default, by a protocol fixed before the run;
+- `sweep`: capacity curves of many channels, by workers or on a cluster.
 """
 
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from apm.studies.paper.reproduce import Reproduction as Reproduction
     from apm.studies.paper.reproduce import reproduce as reproduce
     from apm.studies.rule import run_rule as run_rule
+    from apm.studies.sweep import capacity_sweep as capacity_sweep
 else:
     attach(
         __name__,
@@ -40,5 +42,6 @@ else:
             "paper.methods": "ADDITIONS METHODS PAPER_METHODS",
             "paper.reproduce": "Reproduction reproduce",
             "rule": "run_rule",
+            "sweep": "capacity_sweep",
         },
     )

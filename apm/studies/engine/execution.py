@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,16 +42,23 @@ def execute(task: Task) -> Result:
 
 def results_of(tasks: Iterator[Task], workers: int, dask: Any) -> Generator[Result, None, None]:
     """What `execute` gives for every task, in the order in which they finish."""
+    return values_of(execute, tasks, workers, dask)
+
+
+def values_of(
+    function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, dask: Any
+) -> Generator[Any, None, None]:
+    """`function` of every task, in the order in which they finish: here, by workers, on Dask."""
     if dask is not None:
         from apm.cluster.connection import ClusterError
         from apm.cluster.tasks import on_dask
 
         try:
-            yield from on_dask(execute, tasks, dask)
+            yield from on_dask(function, tasks, dask)
         except ClusterError as error:
             raise StudyError(f"{error}. {KEPT}") from error
     elif workers == 1:
-        yield from map(execute, tasks)
+        yield from map(function, tasks)
     else:
         try:
             from joblib import Parallel, delayed
@@ -61,7 +68,7 @@ def results_of(tasks: Iterator[Task], workers: int, dask: Any) -> Generator[Resu
         from concurrent.futures.process import BrokenProcessPool  # 30 ms: not for every import
 
         with _deaf_children():
-            finished: Any = Parallel(n_jobs=workers, **options)(delayed(execute)(t) for t in tasks)
+            finished: Any = Parallel(n_jobs=workers, **options)(delayed(function)(t) for t in tasks)
         try:
             yield from finished
         except BrokenProcessPool as error:

@@ -54,3 +54,15 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
     result = run("reproduce", "--out", str(tmp_path))
     assert result.exit_code == 130
     assert "continues where it was" in result.output
+
+
+def test_a_sweep_writes_its_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["sweep", "--channel", "logistic", "--channel", "probit", "--power", "4", "--points"]
+    done = run(*words, "2")
+    assert done.exit_code == 0
+    assert "table: capacities.csv" in done.output
+    rows = (tmp_path / "capacities.csv").read_text().splitlines()
+    assert rows[0] == "channel,power,bits,lower,upper"
+    assert [row.split(",")[0] for row in rows[1:]] == ["logistic"] * 2 + ["probit"] * 2
+    assert run(*words, "1").exit_code == 2
