@@ -67,6 +67,8 @@ def _newton(
 ) -> tuple[Array, Array, Array]:
     """One step of `newton` for each row: points and weights `(n, m)`, price `(n,)`."""
     rows, count = points.shape
+    lost = ~np.isfinite(points).all(axis=1)  # by the step before
+    points = np.where(lost[:, None], 0.0, points)
     with np.errstate(all="ignore"):
         log_prob = quiet_log_prob(channel, points)
         gradient, hessian = channel.derivatives(points)
@@ -106,7 +108,7 @@ def _newton(
         right[:, masses] = level[:, None] - value
         right[:, -2] = -(weights * excess).sum(axis=1)
         right[:, -1] = 1.0 - weights.sum(axis=1)
-    good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
+    good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1) & ~lost
     matrix[~good], right[~good] = np.eye(size), np.nan
     try:
         change = np.linalg.solve(matrix, right[..., None])[..., 0]

@@ -45,7 +45,10 @@ class Path:
         points, weights, multiplier = self._guess(power)
         if (problem.norm(points) > problem.limits.peak).any():
             return None
-        start = within_budget(problem, points, weights, multiplier)
+        with np.errstate(all="ignore"):  # from a power so far off that nothing is left to scale
+            start = within_budget(problem, points, weights, multiplier)
+        if not all(np.isfinite(part).all() for part in start):
+            return None
         polished = polish(problem, *start, enough=1e-4 * self.tol)
         if polished.residual > 0.1 * self.tol or polished.weights.min() < 1e-9:
             return None

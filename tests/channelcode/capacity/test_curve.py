@@ -120,3 +120,11 @@ def test_one_failure_does_not_lose_the_curve():
         assert curve.bits[2] == pytest.approx(capacity(channel, Power(3.0)).bits, abs=1e-9)
         assert curve.gap[1] > 1e-4
         assert curve.results[1].status is Status.STALLED
+
+
+@pytest.mark.parametrize("powers", [[1e-320, 1.0], list(np.geomspace(1e-12, 1e6, 30))])
+def test_powers_of_every_size_in_one_curve(powers):
+    curve = capacity_curve(Ordinal([-1.0, 1.0]), powers)
+    assert (curve.gap <= 1e-9).all()
+    assert (np.diff(curve.upper) > -1e-9).all()  # the gaps
+    assert curve.multiplier[0] == pytest.approx(0.2073655415, rel=1e-6)  # sup D(W_l || W_0)/l^2
