@@ -14,6 +14,7 @@ from apm.pools.inputs import Matrix, as_matrix, is_sparse, is_streamed
 from channelcode._validation import finite_array, read_only
 from channelcode.errors import InvalidArgument
 
+MODERATE = 1e150  # sums of numbers below this do not overflow, and above its inverse they are exact
 PIECE = 1 << 16  # entries that are looked at together
 
 
@@ -46,14 +47,19 @@ class Standardised(Encoder):
         matrix = _dense(as_matrix(X))
         if len(matrix) == 0:
             raise InvalidArgument("X", "must have at least one row", f"shape {matrix.shape}")
-        # in pieces that stay in the cache: a large pool is read three times and never copied
-        largest = np.zeros(matrix.shape[1])
-        for piece in _pieces(matrix):
-            np.maximum(largest, np.abs(piece).max(axis=0), out=largest)
+        # in pieces that stay in the cache: a large pool is read twice and never copied
+        largest, total = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for piece in _pieces(matrix):
+                np.maximum(largest, np.abs(piece).max(axis=0), out=largest)
+                total += piece.sum(axis=0)
         # a power of two: the division is exact, and no square overflows or vanishes
         unit = np.where(largest > 0, np.exp2(np.ceil(np.log2(np.maximum(largest, 1e-300)))), 1.0)
         count = len(matrix)
-        centre = sum((piece / unit).sum(axis=0) for piece in _pieces(matrix)) / count
+        if ((largest == 0) | ((largest > 1 / MODERATE) & (largest < MODERATE))).all():
+            centre = total / unit / count
+        else:  # sums that may overflow or vanish: once more
+            centre = sum((piece / unit).sum(axis=0) for piece in _pieces(matrix)) / count
         squares = sum(np.square(piece / unit - centre).sum(axis=0) for piece in _pieces(matrix))
         spread = np.sqrt(squares / count)
         rounding = 64 * np.finfo(np.float64).eps * (largest / unit)

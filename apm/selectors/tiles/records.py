@@ -13,6 +13,7 @@ and by the ball alone |x'mu - c'mu| <= r |mu| and ||F'x| - |F'c|| <= r sqrt(lamb
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,7 @@ class TileRecords:
         self.range = np.full((cells, 4), np.nan)  # means from, to; deviations from, to
         self.at: list[Known | None] = [None] * tiles
         self.misses = self.resting = 0
+        self._lock = Lock()  # two learners may ask about one pool
         self.beliefs: list[Known] = []
         self.closed: dict[int, Any] = {}
         about = np.finfo(X.dtype)
@@ -68,6 +70,10 @@ class TileRecords:
 
     def read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
         """Remember the inputs `found` (means, deviations) of the candidates of a tile."""
+        with self._lock:
+            self._read(number, start, tile, places, found, at)
+
+    def _read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
         cells = slice(number * CELLS, (number + 1) * CELLS)
         if not np.isfinite(self.radius[cells]).all():
             self._surround(cells.start, tile)
@@ -114,6 +120,12 @@ class TileRecords:
             self.radius[first + cell] = far * (1.0 + self.unit) + self.floor
             self.norm[first + cell] = norm * (1.0 + self.unit) + self.floor
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
+
     def norm_of(self, number: int) -> float:
         """What no row of a tile is longer than."""
         return float(self.norm[number * CELLS : (number + 1) * CELLS].max())
@@ -132,6 +144,10 @@ class TileRecords:
 
     def ranges(self, now: Known, is_open: Any) -> Ranges:
         """Where the inputs of all candidates can lie under other parameters, as computed."""
+        with self._lock:
+            return self._ranges(now, is_open)
+
+    def _ranges(self, now: Known, is_open: Any) -> Ranges:
         near, far, narrow, wide = self._by_ball(now)
         for known in self.beliefs:
             tiles = [
