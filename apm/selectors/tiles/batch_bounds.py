@@ -51,7 +51,7 @@ class TileBounds:
             return None
         root = reach.root if isinstance(reach, Matched) else None
         # what rounding can do to |F'x| and x'mu where |x| = 1, by the usual bound
-        unit = float(np.finfo(X.dtype).eps) * (X.shape[1] + 8)
+        unit = float(np.finfo(X.dtype).eps) * (2 * X.shape[1] + 8)
         blur, off = (float(np.linalg.norm(each)) for each in (posterior.factor, posterior.mean))
         return cls(root, unit * blur, unit * off, X)
 

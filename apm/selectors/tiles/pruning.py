@@ -28,6 +28,7 @@ from apm.selectors.rules.max_variance import MaxVariance
 from apm.selectors.rules.uncertainty import Uncertainty
 from apm.selectors.tiles.leaders import Leaders
 from apm.selectors.tiles.records import CELLS, Known, Ranges, TileRecords
+from apm.selectors.tiles.scanning import scanned
 from channelcode._validation import Array
 from channelcode.channels import Logistic
 from channelcode.measures import ScalarPool
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 FEW = 4  # tiles are read from the highest bound down until the rest can be told apart
 MOST = 0.75  # of the tiles: if more can hold the best, all are read in order
+LITTLE = 0.6  # the same where a pass by mean and length costs about so much
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
 INTEGRAL = 1e-9  # bits: more than the error of an information
 
@@ -46,6 +48,7 @@ class Reach(ABC):
 
     signed = True
     varies = True
+    scans = False  # whether bounds by mean and length cost less than scores
 
     @abstractmethod
     def highest(self, ranges: Ranges) -> Array:
@@ -67,6 +70,7 @@ class Matched(Reach):
 
     root: float
     charged: bool
+    scans = True
 
     def highest(self, ranges: Ranges) -> Array:
         s = np.minimum(np.maximum(self.root, ranges.narrow), ranges.wide)
@@ -130,10 +134,12 @@ class Nearest(Reach):
 class Pruning:
     """A rule on one belief beside the records of a pool; `of` gives None without a known bound."""
 
-    def __init__(self, reach: Reach, now: Known, X: Any) -> None:
+    def __init__(self, reach: Reach, now: Known, posterior: ScalarGaussian, X: Any) -> None:
         if X.records is None:
             X.records = TileRecords(X)
-        self.reach, self.now, self.X, self.records = reach, now, X, X.records
+        self.reach, self.now, self.posterior = reach, now, posterior
+        self.X, self.records = X, X.records
+        self.rests = self.records.rests()
 
     @classmethod
     def of(cls, rule: Selector, belief: Belief, X: Any) -> Pruning | None:
@@ -145,15 +151,15 @@ class Pruning:
         if not isinstance(posterior, ScalarGaussian) or not isinstance(posterior._root, np.ndarray):
             return None
         reach = reach_of(rule, belief, X)
-        if reach is None or (X.records is not None and X.records.rests()):
+        if reach is None:
             return None
         theta = np.asarray(posterior.mean if reach.signed else posterior.map, dtype=np.float64)
         factor = posterior.factor if reach.varies else None
-        return cls(reach, Known(theta, factor, reach.signed), X)
+        return cls(reach, Known(theta, factor, reach.signed), posterior, X)
 
     def read(self, start: int, tile: Any, places: Any, rating: Rating) -> None:
         """Remember the tile that begins at row `start`."""
-        found = self.reach.inputs(rating)
+        found = None if self.rests else self.reach.inputs(rating)
         if found is not None:
             number = start // self.X.tile_rows
             self.records.read(number, start, tile, places, found, self.now)
@@ -166,9 +172,24 @@ class Pruning:
         """
         if not self.records.complete:
             return None
-        highest, deepest, power = self._bounds(is_open)
+        found = None
+        if not self.rests:
+            held, bounds = _Found(), self._bounds(is_open)
+            found = self._read_on(held, bounds, is_open, tiles, rate)
+            self.records.misses = self.records.misses + 1 if found is None else 0
+        if found is None and self.reach.scans:
+            held = _Found()
+            bounds = scanned(self.reach, self.posterior, self.records, tiles, self.X.num_tiles)
+            if bounds is not None:
+                found = self._read_on(held, bounds, is_open, tiles, rate)
+        return found
+
+    def _read_on(
+        self, held: _Found, bounds: tuple[Array, float, Array], is_open: Any, tiles: Any, rate: Any
+    ) -> Leaders | None:
+        """Read the tiles from the highest bound down, unless most must be read."""
+        highest, held.deepest, power = bounds
         order = np.argsort(-highest, kind="stable")
-        held = _Found(deepest)
         unread = np.ones(len(order), dtype=bool)
 
         def look(numbers: Any) -> None:
@@ -180,10 +201,9 @@ class Pruning:
 
         look(order[:FEW])
         rest = order[FEW:]
-        if np.count_nonzero(highest[rest] >= held.enough) > MOST * len(order):
-            self.records.misses += 1
+        most = LITTLE if self.reach.scans else MOST
+        if np.count_nonzero(highest[rest] >= held.enough) > most * len(order):
             return None
-        self.records.misses = 0
         while len(rest) and highest[rest[0]] >= held.enough:
             step = rest[highest[rest] >= held.enough][: max(FEW, len(order) - len(rest))]
             look(step)
@@ -211,8 +231,8 @@ class Pruning:
 class _Found:
     """The best rows of the tiles that were read, ties with the second best included."""
 
-    def __init__(self, deepest: float) -> None:
-        self.deepest = deepest
+    def __init__(self) -> None:
+        self.deepest = -np.inf
         self.rows: list[Any] = []
         self.values: list[Any] = []
         self.laws: list[Any] = []

@@ -53,7 +53,7 @@ class TileRecords:
 
     def __init__(self, X: Any) -> None:
         tiles, columns = X.num_tiles, X.shape[1]
-        cells = tiles * CELLS
+        cells, self.cells = tiles * CELLS, CELLS
         self.height = X.tile_rows // CELLS
         self.centre = np.zeros((cells, columns), X.dtype)
         self.radius = np.full(cells, np.inf)
@@ -65,7 +65,7 @@ class TileRecords:
         self.beliefs: list[Known] = []
         self.closed: dict[int, Any] = {}
         about = np.finfo(X.dtype)
-        self.unit = (8 + columns) * float(about.eps)
+        self.unit = (8 + 2 * columns) * float(about.eps)  # a product, its square and their sum
         self.floor = float(np.sqrt((8 + columns) * float(about.tiny)))  # squares below underflow
 
     def read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
