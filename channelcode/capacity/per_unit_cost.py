@@ -14,9 +14,11 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, positive
 from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
 from channelcode.capacity.solve import capacity
+from channelcode.capacity.units import natural_unit
 from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
+from channelcode.channels.mapped.rescaled import Rescaled
 from channelcode.channels.row_check import checked_log_prob
 from channelcode.constraints import Cost, costs_of, squared_norm
 from channelcode.errors import InvalidArgument
@@ -91,6 +93,8 @@ def capacity_per_unit_cost(
     price = _priced(cost)
     if channel.inputs is not None:
         ratio = _among_letters(channel, price)
+    elif cost is None and (unit := natural_unit(channel)) != 1.0:
+        ratio = _in_unit(steepest_ratio(Rescaled(channel, unit), price, is_power=True), unit)
     else:
         ratio = steepest_ratio(channel, price, is_power=cost is None)
     if ratio is None:
@@ -109,6 +113,18 @@ def capacity_per_unit_cost(
         throw=throw,
         best=Status.OPTIMAL if ratio.declared else Status.WITHIN_SCOPE,
         unit="bits a unit of cost",
+    )
+
+
+def _in_unit(found: Ratio | None, unit: float) -> Ratio | None:
+    """A ratio to the squared input in `unit`s as one to the squared input itself."""
+    if found is None:
+        return None
+    nats, lower, upper = (value / unit / unit for value in found[:3])
+    letter = None if found.letter is None else found.letter * unit
+    scope = f"in units of {unit:.6g}, {found.scope}"
+    return found._replace(
+        nats=nats, lower=lower, upper=upper, letter=letter, free=found.free * unit, scope=scope
     )
 
 
@@ -132,8 +148,11 @@ def _among_letters(channel: Channel, price: Callable[[Array], Array]) -> Ratio |
     """Finitely many letters: the maximum over them; None if none is free."""
     letters = np.asarray(channel.inputs)
     costs = price(letters)
+    within = np.isfinite(costs)
+    _require_finite(costs)
+    letters, costs = letters[within], costs[within]  # nobody can pay for the others
     rows = np.exp(checked_log_prob(channel, letters))
-    free = costs <= _FREE * costs.max(initial=0.0)
+    free = costs <= _FREE * costs.max()
     if not free.any():
         return None
     scope = f"the {len(letters)} letters"
@@ -157,6 +176,11 @@ def _among_letters(channel: Channel, price: Callable[[Array], Array]) -> Ratio |
     )  # fmt: skip
 
 
+def _require_finite(costs: Array) -> None:
+    if not np.isfinite(costs).any():
+        raise InvalidArgument("cost", "must be finite for some input", "inf at every input tried")
+
+
 def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: float) -> Ratio:
     """The largest C(P)/P by bisection on P C'(P) - C(P), which falls as P grows.
 
@@ -167,8 +191,9 @@ def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: 
         raise InvalidArgument("cost", "must be zero for some input of this channel", "none found")
     points = _candidates(channel)
     costs = price(points)
+    _require_finite(costs)
     least = float(costs[np.isfinite(costs)].min())
-    low, high = least * (1.0 + 1e-6), max(float(np.median(costs[np.isfinite(costs)])), 2.0 * least)
+    low, high = least, max(float(np.median(costs[np.isfinite(costs)])), 2.0 * least)
 
     def at(power: float) -> Any:
         return capacity(channel, Cost(price, power), tol=1e-10, throw=False)

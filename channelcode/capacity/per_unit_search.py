@@ -11,10 +11,11 @@ from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
 from channelcode.capacity.low_power import best_rate
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.cheap import priced_probes
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
 from channelcode.channels.densities.range import has_density, output_scale
 from channelcode.channels.row_check import checked_log_prob
-from channelcode.constraints import Power
+from channelcode.constraints import Cost, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import check_total
 from channelcode.information.output_divergence import output_divergence
@@ -26,6 +27,9 @@ _OWN_FARTHEST = (1e6, 1e4, 1e3, 300.0, 100.0, 30.0, 10.0, 3.0)  # widths; of a u
 _OWN_SIZES = 100  # probes on either side, where each takes an integral
 _RISE = 1e-9  # a letter must beat the limit of small inputs by this, relatively
 _ROUNDS = 60
+FREE = 1e-14  # of the median cost: an input that costs no more costs nothing
+RAREST = 1e-290  # probabilities below have lost digits, or are zero, for want of range
+TOLD_APART = 1e-12  # nats of divergence: below, it is rounding
 
 
 class Ratio(NamedTuple):
@@ -46,10 +50,16 @@ def steepest_ratio(
     channel: Channel, price: Callable[[Array], Array], *, is_power: bool
 ) -> Ratio | None:
     """The largest ratio over the line or R^k; None if no input is found to be free."""
-    origin = _free_input(channel, price, is_power)
-    if origin is None:
+    free = _free_inputs(channel, price, is_power)
+    if len(free) == 0:
         return None
+    origin = free[0]
     gain = _gain(channel, origin)
+    told = free[gain(free) > TOLD_APART]
+    if len(told):
+        scope = "two inputs that cost nothing and can be told apart"
+        infinite = (np.inf, np.inf, np.inf, told[0].tolist(), origin.tolist())
+        return Ratio(*infinite, scope, len(free), True)
     if channel.dim == 1:
         return _proved(channel, _on_line(channel, price, gain, float(origin), is_power), is_power)
     return _in_space(channel, price, gain, np.asarray(origin), is_power)
@@ -77,29 +87,36 @@ def _proved(channel: Channel, found: Ratio, is_power: bool) -> Ratio:
     return found._replace(declared=False, scope=f"{found.scope}: a search, not a proof")
 
 
-def _free_input(channel: Channel, price: Callable[[Array], Array], is_power: bool) -> Any:
-    zero = np.zeros(channel.dim) if channel.dim > 1 else 0.0
+def _free_inputs(channel: Channel, price: Callable[[Array], Array], is_power: bool) -> Array:
+    """The inputs found to cost nothing, `(n,)` or `(n, dim)`, the one nearest to zero first."""
+    zero = np.zeros((1, channel.dim)) if channel.dim > 1 else np.zeros(1)
     low, high = channel.domain
     if is_power:
-        return zero if low <= 0.0 <= high else None
+        return zero if low <= 0.0 <= high else zero[:0]
     if channel.dim > 1:
-        return zero if float(price(np.zeros((1, channel.dim)))[0]) == 0.0 else None
-    sizes = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, 2401)])
-    grid = np.unique(np.concatenate([-sizes, sizes, np.arange(-50.0, 50.5, 0.5)]))
-    grid = grid[(grid >= low) & (grid <= high)]
-    values = price(grid)
-    scale = float(np.median(values[np.isfinite(values)]))
-    for _ in range(_ROUNDS):  # zoom in on the least cost
-        place = int(np.argmin(values))
-        if values[place] == 0.0:
-            return float(grid[place])
-        left, right = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
-        if right - left <= 1e-15 * max(abs(left), abs(right), 1e-300):
-            break
-        grid = np.linspace(left, right, 33)
-        values = price(grid)
-    place = int(np.argmin(values))
-    return float(grid[place]) if values[place] <= 1e-14 * scale else None
+        return zero if float(price(zero)[0]) == 0.0 else zero[:0]
+    points, costs = priced_probes(Problem(channel, Cost(price, 1.0)))
+    inside = (points >= low) & (points <= high) & np.isfinite(costs)
+    points, costs = points[inside], costs[inside]
+    if len(points) == 0:
+        raise InvalidArgument("cost", "must be finite for some input", "inf at every input tried")
+    found = points[costs <= FREE * float(np.median(costs))]
+    return found[np.argsort(np.abs(found), kind="stable")]
+
+
+def _bits_for_cost(
+    price: Callable[[Array], Array], gain: Callable[[Array], Array], is_power: bool
+) -> Callable[[Array], Array]:
+    """l -> D / b(l): infinite where a free input can be told from the other, nothing at that."""
+
+    def ratio(l: Array) -> Array:
+        costs, gains = price(l), gain(l)
+        free = np.where((gains > TOLD_APART) & (not is_power), np.inf, -np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(costs > 0, gains / np.where(costs > 0, costs, 1.0), free)
+        return np.where(np.isinf(costs), -np.inf, found)
+
+    return ratio
 
 
 def _gain(channel: Channel, origin: Any) -> Callable[[Array], Array]:
@@ -110,12 +127,19 @@ def _gain(channel: Channel, origin: Any) -> Callable[[Array], Array]:
     if has_density(channel):
         law = DiscreteMeasure([origin], [1.0])
         return lambda l: output_divergence(channel, l, law).nats
-    base = np.exp(checked_log_prob(channel, np.asarray(origin)))
+    base_logs = checked_log_prob(channel, np.asarray(origin))
+    base = np.exp(base_logs)
     base = base / base.sum()
+    rare = (base < RAREST) & np.isfinite(base_logs)  # known by their logarithms only
+    common = np.where(rare, 0.0, base)
 
     def gain(l: Array) -> Array:
-        rows = np.exp(checked_log_prob(channel, l))
-        return np.where(missed(rows, base), np.inf, pointwise_divergence(rows, base))
+        logs = checked_log_prob(channel, l)
+        rows = np.exp(logs)
+        with np.errstate(invalid="ignore"):
+            terms = np.where(rare & (rows > 0), rows * (logs - base_logs - 1.0), 0.0)
+        found = pointwise_divergence(rows, common) + terms.sum(axis=-1)
+        return np.where(missed(rows, np.where(rare, 1.0, base)), np.inf, found)
 
     return gain
 
@@ -141,10 +165,7 @@ def _on_line(
     width = _width(channel, origin, promise)
     smallest = SMALLEST * width
 
-    def anywhere(l: Array) -> Array:
-        costs = price(l)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(costs > 0, gain(l) / costs, -np.inf)
+    anywhere = _bits_for_cost(price, gain, is_power)
 
     def ratio(l: Array) -> Array:  # nearer to the free input the divergence is rounding
         return np.where(np.abs(l - origin) < 0.999 * smallest, -np.inf, anywhere(l))
@@ -164,6 +185,8 @@ def _on_line(
         f"{len(grid)} probes and climbs, and the limit of small inputs"
     )
     report = (origin, scope, len(grid), declared)
+    if max(top, limit) == -np.inf:  # nothing else can be paid for, or nothing tells
+        return Ratio(0.0, 0.0, 0.0, None, *report)
     if max(top, limit) == np.inf:
         letter = place if top == np.inf and np.isfinite(limit) else None
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
@@ -282,11 +305,7 @@ def _in_space(
 ) -> Ratio:
     from scipy.optimize import minimize
 
-    def ratio(l: Array) -> Array:
-        costs = price(l)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(costs > 0, gain(l) / costs, -np.inf)
-
+    ratio = _bits_for_cost(price, gain, is_power)
     dim = channel.dim
     rng = np.random.default_rng(0)
     axes = np.eye(dim)
@@ -298,7 +317,7 @@ def _in_space(
     values = ratio(starts)
     values = np.where(np.isnan(values), -np.inf, values)
     best, place = float(values.max()), starts[int(np.argmax(values))]
-    if best < np.inf:
+    if 0.0 < best < np.inf:
         for index in np.argsort(values)[-12:]:
             climb = minimize(
                 lambda x: -float(ratio(x[None])[0]), starts[index], method="BFGS",
@@ -310,7 +329,7 @@ def _in_space(
     if is_power:
         limit = float(np.linalg.eigvalsh(_curvature(channel, origin))[-1])
     attained = best > limit * (1.0 + 1e-7)
-    value = best if attained else limit
+    value = max(best if attained else limit, 0.0)  # -inf: nothing else can be paid for
     scope = f"R^{dim}: {len(starts)} starts out to radius 1e3, the best twelve climbed: a search"
     slack = 1e-9 * abs(value) if np.isfinite(value) else 0.0
     return Ratio(

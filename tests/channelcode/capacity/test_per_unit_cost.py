@@ -24,6 +24,7 @@ from channelcode import (
     Poisson,
     Power,
     Probit,
+    QuantisedGaussian,
     Softmax,
     Status,
     ZChannel,
@@ -173,3 +174,64 @@ def test_the_scope_says_what_is_proved_and_what_is_searched():
     searched = capacity_per_unit_cost(Logistic(), lambda l: np.abs(l) ** 1.5)
     assert searched.status is Status.WITHIN_SCOPE
     assert "a search, not a proof" in searched.scope
+
+
+@pytest.mark.parametrize("channel", [Logistic(), Softmax(3)], ids=["line", "space"])
+def test_free_inputs_that_can_be_told_apart_make_it_infinite(channel):
+    def size(l):
+        return np.linalg.norm(l, axis=-1) if channel.dim > 1 else np.abs(l)
+
+    for cost in (lambda l: 0.0 * size(l), lambda l: np.maximum(size(l) - 1.0, 0.0) ** 2):
+        found = capacity_per_unit_cost(channel, cost)
+        assert found.bits == found.lower == found.upper == np.inf
+
+
+def test_two_dips_of_the_cost_are_both_free():
+    found = capacity_per_unit_cost(Logistic(), lambda l: (l * l - 400.0) ** 2)
+    assert found.bits == np.inf
+    assert sorted([abs(found.letter), abs(found.free)]) == pytest.approx([20.0, 20.0])
+
+
+def test_inputs_that_nobody_can_pay_for():
+    letters = DiscreteChannel([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    priced = capacity_per_unit_cost(letters, lambda l: np.where(l == 2, np.inf, l))
+    assert priced == capacity_per_unit_cost(
+        DiscreteChannel([[0.9, 0.1], [0.2, 0.8]]), lambda l: 1.0 * l
+    )
+    for channel in (letters, Logistic()):
+        only_zero = capacity_per_unit_cost(channel, lambda l: np.where(l == 0, 0.0, np.inf))
+        assert only_zero.bits == 0.0
+    for channel in (letters, Logistic(), Softmax(3)):
+        with pytest.raises(InvalidArgument, match="cost must be finite for some input"):
+            capacity_per_unit_cost(channel, lambda l: np.full(len(l), np.inf))
+
+
+def test_outputs_too_rare_for_a_double_are_not_impossible():
+    """ln P(Z > 990) is -490,058: the rate is large, not infinite."""
+    mpmath = pytest.importorskip("mpmath")
+    found = capacity_per_unit_cost(QuantisedGaussian((9.9, 10.1), noise=0.01))
+    cells = [mpmath.ncdf(-mpmath.mpf(x)) for x in (990, 1010)]
+    base = [1 - cells[0], cells[0] - cells[1], cells[1]]
+    low, high = ((found.letter - edge) / 0.01 for edge in (9.9, 10.1))
+    tails = [mpmath.ncdf(-low), mpmath.ncdf(-high)]
+    row = [tails[0], tails[1] - tails[0], 1 - tails[1]]
+    gain = sum(p * mpmath.log(p / q) for p, q in zip(row, base) if p > 0)
+    assert found.nats == pytest.approx(float(gain) / found.letter**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-400, -100, 25, 100, 400])
+def test_units(exponent):
+    unit = 2.0**exponent
+    for make in (
+        lambda u: QuantisedGaussian((-u, u), noise=u),
+        lambda u: Ordinal((-u, 2 * u), link=Probit(u)),
+    ):
+        plain, moved = (capacity_per_unit_cost(make(u)) for u in (1.0, unit))
+        assert moved.status is plain.status
+        assert moved.bits * unit * unit == pytest.approx(plain.bits, rel=1e-9)
+
+
+def test_a_constant_cost_asks_for_the_capacity_alone():
+    found = capacity_per_unit_cost(Logistic(), lambda l: 2.0 + 0.0 * l)
+    assert found.lower <= 0.5 <= found.upper
+    assert found.bits == pytest.approx(0.5, rel=1e-8)
