@@ -84,15 +84,17 @@ def main(rows: int, columns: int) -> None:
         heights = tuple(min(height, rows - start) for start in range(0, rows, height))
         options: dict[str, Any] = {
             "dashboard": False, "dashboard_address": "127.0.0.1:0"}  # fmt: skip
+        no_dashboard: dict[str, Any] = {"dashboard_address": None}
         with (
             LocalCluster(
-                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
-                memory_limit=0, scheduler_kwargs=options,
+                n_workers=2, threads_per_worker=1, host="127.0.0.1", memory_limit=0,
+                scheduler_kwargs=options, **no_dashboard,
             ) as cluster,
             Client(cluster) as client,
         ):  # fmt: skip
             on_disk = array.map_blocks(part, chunks=(heights, (columns,)), dtype=np.float32)
-            here = array.from_array(X, chunks=(height, columns))
+            chunks: Any = (height, columns)
+            here = array.from_array(X, chunks=chunks)
             print(f"{rows:,} x {columns} float32, {X.nbytes:,} bytes, two processes")
             print(f"{'one question of APM()':34s} {'time':>10s} {'between':>12s} {'loopback':>14s}")
             row = measure("memory", told(X, labels), client, None)

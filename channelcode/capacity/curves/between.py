@@ -68,7 +68,7 @@ def _newton(
     """One step of `newton` for each row: points and weights `(n, m)`, price `(n,)`."""
     rows, count = points.shape
     lost = ~np.isfinite(points).all(axis=1)  # by the step before
-    points = np.where(lost[:, None], 0.0, points)
+    points = np.where(np.reshape(lost, (-1, 1)), 0.0, points)
     with np.errstate(all="ignore"):
         log_prob = quiet_log_prob(channel, points)
         gradient, hessian = channel.derivatives(points)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,8 +26,12 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
 
 
-def placed(rows=X, height=214):
+def placed(rows: Any = X, height: Any = 214) -> Any:
     return as_rows(array.from_array(rows, chunks=(height, 2)))
+
+
+def total(answers: Any) -> int:
+    return sum(answers.values())
 
 
 def seen(start, tile, places):
@@ -38,7 +44,8 @@ def chained(parts):
 
 @pytest.mark.parametrize("height", HEIGHTS, ids=str)
 def test_tiles_are_those_of_a_stream(height):
-    rows, stream = placed(height=height), as_rows(lambda: iter([X]))
+    rows = placed(height=height)
+    stream: Any = as_rows(lambda: iter([X]))
     assert isinstance(rows, PlacedRows)
     assert (rows.shape, rows.dtype, rows.tile_rows) == (stream.shape, stream.dtype, 256)
     for (start, tile, places, whole), (first, expected) in zip(
@@ -89,7 +96,9 @@ def test_fortran_order_and_frames():
     pandas = pytest.importorskip("pandas")
     frame = pytest.importorskip("dask.dataframe")
     np.testing.assert_array_equal(placed(np.asfortranarray(X))[:], X)
-    rows = as_rows(frame.from_pandas(pandas.DataFrame(X, columns=["a", "b", "c"]), npartitions=4))
+    rows: Any = as_rows(
+        frame.from_pandas(pandas.DataFrame(X, columns=["a", "b", "c"]), npartitions=4)
+    )
     assert rows.columns == ["a", "b", "c"]
     np.testing.assert_array_equal(rows[:], X)
 
@@ -162,9 +171,9 @@ def test_on_a_cluster_rows_stay_where_they_are(tmp_path):
             other = Learner(pool, VariationalLogistic(), APM(), seed=0)
             for label in (0, 1):
                 asked = one.ask(2).tolist()
-                before = sum(client.run(received).values())
+                before = total(client.run(received))
                 assert other.ask(2).tolist() == asked
-                shipped = sum(client.run(received).values()) - before
+                shipped = total(client.run(received)) - before
                 assert shipped < big.nbytes / 20  # beliefs and leaders: rows would be twice or more
                 one.tell(asked[0], label)
                 other.tell(asked[0], label)

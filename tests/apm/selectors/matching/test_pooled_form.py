@@ -1,5 +1,7 @@
 """One product gives the shares that all pairs of candidates and targets give."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -41,7 +43,7 @@ def test_the_share_is_the_average_over_pairs(
     form = PooledForm.of(belief, X, there, weights)
     assert form is not None
     laws, share = form.look(X, None)  # type: ignore[misc]
-    pairs = belief.push(X.astype(np.float64))
+    pairs: Any = belief.push(X.astype(np.float64))
     view = View(belief.channel, pairs)
     expected = explained_share(belief, X.astype(np.float64), there, view) @ weights
     # float32 rounds products of a few numbers of size one

@@ -46,7 +46,10 @@ def test_leaders(scores, data):
     for tile in tiles_of(scores):
         whole.add(*tile)
     part = tree([Part.of(*tile, None) for tile in tiles_of(scores)], joined, data).summed()
-    assert part.rows[part.best()] == whole.rows[whole.best()]
+    best, expected = part.best(), whole.best()
+    assert best is not None
+    assert expected is not None
+    assert part.rows[best] == whole.rows[expected]
     for name in ("count", "total", "lowest", "top", "resolution", "two", "largest_power"):
         assert repr(getattr(part, name)) == repr(getattr(whole, name))
     assert part.rows == whole.rows

@@ -90,7 +90,7 @@ def test_a_worker_is_killed(
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+def started(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[Any]]]:
     """A scheduler and a worker as programs of their own, and the file that tells where they are."""
     folder.mkdir()
     told = folder / "scheduler.json"
@@ -100,7 +100,7 @@ def started(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
         "stderr": subprocess.DEVNULL,
     }
     cli = [sys.executable, "-m"]
-    scheduler = subprocess.Popen(
+    scheduler: subprocess.Popen[Any] = subprocess.Popen(
         [*cli, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
          "--no-dashboard", "--dashboard-address", "127.0.0.1:0",
          "--scheduler-file", str(told)], **common,

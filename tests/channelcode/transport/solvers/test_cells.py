@@ -23,7 +23,8 @@ def test_the_most_special_comes_first(dim, names, rng):
     target = DiscreteMeasure.uniform(rng.standard_normal((dim + 2, dim)))
     problem = Problem(Gaussian(np.zeros(dim), np.eye(dim)), target)
     assert [type(method).__name__ for method in Auto().methods(problem)] == names
-    assert all(method.accepts(problem) for method in Auto().methods(problem))
+    accepting = [type(solver).__name__ for solver in CELL_SOLVERS if solver.accepts(problem)]
+    assert accepting == names
 
 
 @pytest.mark.parametrize("solver", CELL_SOLVERS, ids=plain)
