@@ -19,6 +19,7 @@ from channelcode.transport.problem import Points, Problem, Proposal, Sketch
 from channelcode.transport.rules import (
     COVERAGE,
     JUDGE_POINTS,
+    PLAIN_WIDENED,
     POINTS,
     REPLICATES,
     coverage_factor,
@@ -296,7 +297,8 @@ def sampled_bounds(
         columns = normal_columns(dim, many, REPLICATES, JUDGE_SEED)
         factor = coverage_factor(REPLICATES)
         missed = points_judge(atoms, weights, v, columns, bits_for(m), factor, values)
-    reach = values.std(axis=1, ddof=1) * (coverage_factor(REPLICATES) / np.sqrt(REPLICATES))
+    error = PLAIN_WIDENED * values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
+    reach = coverage_factor(REPLICATES) * error
     rest = np.flatnonzero(~(missed <= reach))
     if len(rest):
         from channelcode._kernels.transport.quasi import quasi_judge
@@ -307,7 +309,7 @@ def sampled_bounds(
         given, near = np.ascontiguousarray(atoms[rest]), np.ascontiguousarray(v[rest])
         missed[rest] = quasi_judge(given, weights, tails, near, nodes, axes, JUDGE_GOAL, some)
         values[rest] = some
-    error = values.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
+        error[rest] = some.std(axis=1, ddof=1) / np.sqrt(REPLICATES)
     return values.mean(axis=1), missed, error
 
 

@@ -155,7 +155,7 @@ def test_on_a_cluster_rows_stay_where_they_are(tmp_path):
     path = tmp_path / "pool.npy"
     np.save(path, big)
 
-    def read(block_info=None):
+    def read(block_info: Any = None) -> Any:
         (first, last), _ = block_info[None]["array-location"]
         return np.load(path, mmap_mode="r")[first:last] * np.float32(1)
 
