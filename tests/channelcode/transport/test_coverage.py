@@ -78,6 +78,16 @@ def simplices(rng: np.random.Generator) -> Case:
     return Gaussian(np.zeros(size), np.eye(size)), DiscreteMeasure.uniform(atoms), exact
 
 
+def fair(rng: np.random.Generator) -> Case:
+    """Lines and planes of two to five atoms, none of them light: what plain points are used for."""
+    sides: list[DiscreteMeasure] = []
+    while sum(side.dim for side in sides) < 4:
+        size, dim = (int(rng.integers(3, 6)), 2) if rng.random() < 0.3 else (rng.integers(2, 5), 1)
+        weights = 0.96 * rng.dirichlet(np.ones(size)) + 0.04 / size
+        sides.append(DiscreteMeasure(rng.standard_normal((size, dim)), weights))
+    return product(rng, sides, 0.6)
+
+
 def light(rng: np.random.Generator) -> tuple[Gaussian, DiscreteMeasure]:
     """R^6, ten atoms, Dirichlet(.05) weights, the light ones far away."""
     atoms, weights = rng.standard_normal((10, 6)), rng.dirichlet(np.full(10, 0.05))
@@ -98,7 +108,7 @@ def missed(case: Callable[[np.random.Generator], Case], count: int, seed: int) -
     return total
 
 
-@pytest.mark.parametrize("case", [lines, planes, cubes, simplices])
+@pytest.mark.parametrize("case", [lines, planes, cubes, simplices, fair])
 def test_intervals_cover_known_answers(case):
     """At 99.9 % one miss in twelve would be one in eighty runs; the seeds are fixed."""
     assert missed(case, 3, 7) == 0
@@ -106,10 +116,14 @@ def test_intervals_cover_known_answers(case):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("case", "count"), [(lines, 500), (planes, 600), (cubes, 50), (simplices, 150)]
+    ("case", "count"),
+    [(lines, 500), (planes, 600), (cubes, 50), (simplices, 150), (fair, 500)],
 )
 def test_coverage_against_closed_forms(case, count):
-    """Expected is one miss in a thousand; light cells that no point had seen missed one in 80."""
+    """Expected is one miss in a thousand; light cells that no point had seen missed one in 80.
+
+    Of fair ones plain points missed one in 285 before their errors were widened.
+    """
     assert missed(case, count, 11) <= 1 + count // 500
 
 
