@@ -35,7 +35,8 @@ def space_bound(
     upper = float(np.max(heights, initial=found.nats))
     declared = problem.tails is not None
     ended = far.end in (End.PEAK, End.MULTIPLIER)
-    dim, search = problem.channel.dim, f"multi-start + grid: {len(starts)} climbs"
+    dim = problem.channel.dim
+    search = f"multi-start + grid: {len(starts)} climbs (a search, not a proof)"
     if declared and ended:
         tails = "" if far.end is End.PEAK else ", beyond it the multiplier rules all out"
         return UpperBound(upper, f"R^{dim}, {search} within radius {far.radius:.4g}{tails}")
