@@ -13,7 +13,7 @@ from apm.posteriors.covariances.feature_covariance import FeatureCovariance, tim
 from channelcode._validation import Array, Seed, as_generator, integer
 from channelcode.measures import Pool, ScalarPool
 
-WORTH = 32  # features from which a triangular product is faster than a full one
+TRIANGULAR_FROM = 32  # features from which a triangular product is faster than a full one
 MANY_FEATURES = 192  # from which a posterior on the line lives in the span of its examples
 
 
@@ -64,7 +64,11 @@ class ScalarGaussian(Posterior):
         held = self._root
         if isinstance(held, FeatureCovariance):
             return held.quadratic(features)
-        if features.dtype == np.float32 and features.shape[1] >= WORTH and not is_sparse(features):
+        if (
+            features.dtype == np.float32
+            and features.shape[1] >= TRIANGULAR_FROM
+            and not is_sparse(features)
+        ):
             return self._triangular_leverage(features)
         image = times(features, held)
         return np.vecdot(image, image)

@@ -240,8 +240,10 @@ def _binary_curve(channel: Channel, powers: Array, tol: float) -> CapacityCurve:
     low = nats < LOW  # B_t has the output law of l = 0, so that I = D(W_t || W_0)
     if low.any():
         nats[low] = divergence_from_zero(channel, t[low])
-    rise = logistic_slope if type(channel) is Logistic else probit_slope
-    slope = np.array([rise(float(each) / scale) for each in t]) / scale**2
+    if type(channel) is Logistic:
+        slope = logistic_slope(t)
+    else:
+        slope = np.array([probit_slope(float(each) / scale) for each in t]) / scale**2
     endless = np.isinf(powers)
     finite = np.where(endless, 0.0, powers)
     slope = np.where(endless, 0.0, slope)

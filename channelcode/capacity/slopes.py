@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from math import exp, pi, sqrt
+from typing import Any
+
+import numpy as np
 
 
-def logistic_slope(t: float) -> float:
-    """f(1 - f)/2 at t, which is -d h_b(f(sqrt u))/du since dh_b/dt = -t f (1 - f)."""
-    decay = exp(-t)
+def logistic_slope(t: Any) -> Any:
+    """f(1 - f)/2 at t, which is -d h_b(f(sqrt u))/du since dh_b/dt = -t f (1 - f).
+
+    Of a number, or of each of an array.
+    """
+    decay = np.exp(-t)
     return 0.5 * decay / (1.0 + decay) ** 2
 
 
