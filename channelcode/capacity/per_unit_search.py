@@ -11,7 +11,7 @@ from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
 from channelcode.capacity.low_power import best_rate
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.cheap import priced_probes
+from channelcode.capacity.search.cheap import priced_probes, valleys
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
 from channelcode.channels.densities.range import has_density, output_scale
 from channelcode.channels.row_check import checked_log_prob
@@ -88,19 +88,24 @@ def _proved(channel: Channel, found: Ratio, is_power: bool) -> Ratio:
 
 
 def _free_inputs(channel: Channel, price: Callable[[Array], Array], is_power: bool) -> Array:
-    """The inputs found to cost nothing, `(n,)` or `(n, dim)`, the one nearest to zero first."""
+    """The inputs found to cost nothing, `(n,)` or `(n, dim)`, the one nearest to zero first.
+
+    Probes whose cost is zero, and least costs between probes that are zero up to rounding.
+    """
     zero = np.zeros((1, channel.dim)) if channel.dim > 1 else np.zeros(1)
     low, high = channel.domain
     if is_power:
         return zero if low <= 0.0 <= high else zero[:0]
     if channel.dim > 1:
         return zero if float(price(zero)[0]) == 0.0 else zero[:0]
-    points, costs = priced_probes(Problem(channel, Cost(price, 1.0)))
+    problem = Problem(channel, Cost(price, 1.0))
+    points, costs = priced_probes(problem)
     inside = (points >= low) & (points <= high) & np.isfinite(costs)
     points, costs = points[inside], costs[inside]
     if len(points) == 0:
         raise InvalidArgument("cost", "must be finite for some input", "inf at every input tried")
-    found = points[costs <= FREE * float(np.median(costs))]
+    least = np.isin(points, valleys(problem)) & (costs <= FREE * float(np.median(costs)))
+    found = points[(costs == 0.0) | least]
     return found[np.argsort(np.abs(found), kind="stable")]
 
 

@@ -186,6 +186,13 @@ def test_free_inputs_that_can_be_told_apart_make_it_infinite(channel):
         assert found.bits == found.lower == found.upper == np.inf
 
 
+@pytest.mark.parametrize("factor", [1e-9, 4.0, 1e9])
+def test_small_costs_are_not_free(factor):
+    """Around its only zero a square is small, and nothing there is free."""
+    found = capacity_per_unit_cost(Cloglog(), lambda l: factor * l * l)
+    assert found.bits * factor == pytest.approx(capacity_per_unit_cost(Cloglog()).bits, rel=1e-6)
+
+
 def test_two_dips_of_the_cost_are_both_free():
     found = capacity_per_unit_cost(Logistic(), lambda l: (l * l - 400.0) ** 2)
     assert found.bits == np.inf
