@@ -42,7 +42,8 @@ def bends(channel: Channel, low: float, high: float) -> Array | None:
     lows, highs = np.append(low, middles), np.append(middles, high)
     pieces = [middles]
     for centre, left, right in zip(centres, lows, highs, strict=True):
-        offsets = narrowest[float(centre)] * _WIDTHS
+        with np.errstate(over="ignore"):  # widths beyond the doubles lie beyond every end
+            offsets = narrowest[float(centre)] * _WIDTHS
         above, below = centre + offsets, centre - offsets
         pieces += [above[above < right], below[below > left]]
     edges = np.unique(np.concatenate(pieces))

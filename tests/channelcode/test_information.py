@@ -547,3 +547,10 @@ def test_reference_information_gain(reference):
         np.testing.assert_allclose(
             mutual_information(Logistic(), pool).bits, record["utilities"]["INFOGAIN"], atol=TARGET
         )
+
+
+@pytest.mark.parametrize("factor", [1e-280, 1e-300])
+def test_a_channel_that_bends_beyond_the_doubles(factor):
+    """Widths of 1e280 and more: nothing is told, and nothing overflows."""
+    channel = Lapse(Features(Logistic(), [[factor]]), low=0.1, high=0.2)
+    assert mutual_information(channel, Gaussian(0.0, 1.0)).bits == pytest.approx(0.0, abs=1e-12)
