@@ -15,6 +15,7 @@ ROUNDS = 8  # of moving points along shortest paths,
 SWEEPS = 4  # each with so many looks at all of them, to find the paths,
 DETOUR = 64  # and a path may be longer than the shortest by a third of the lead that one point in
 WIDER = 1.6  # so many has, and by so many times more in each round
+LEFT_OVER = 1e-12  # of the mass: below, it is rounding
 PICKED = 8  # for each atom, points that may go anywhere after that
 
 
@@ -88,7 +89,7 @@ def move_anywhere(
     """Move single points, those that lose least, from cells with too much to any that lack mass.
 
     After `PICKED` points for each atom a random part of a cell goes instead. The loss of a point is
-    `max_k (<x, a_k> - v_k)` less the same for its new cell.
+    `max_k (<x, a_k> - v_k)` less the same for its new cell. Infinite if no coupling was found.
     """
     best, pair, members = room.best, room.pair, room.index
     m, r = atoms.shape
@@ -120,6 +121,8 @@ def move_anywhere(
                 if not single and weight > 0.0 and total / weight < least:
                     least, chosen = total / weight, k
             if chosen < 0:
+                if short[j] < -LEFT_OVER:
+                    return math.inf  # mass that came from elsewhere, and no own point to send on
                 break  # what is left is the rounding of the sums
             part = min(-short[j], short[chosen])
             if single:
