@@ -10,12 +10,7 @@ from apm.pools.blocks import Sliced
 from apm.power import FixedPower
 from apm.selectors.tiles.batch_bounds import TileBounds
 
-
-@pytest.fixture(scope="module", autouse=True)
-def small_tiles():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
-        yield
+pytestmark = pytest.mark.usefixtures("small_tiles")
 
 
 class Counted(Sliced):

@@ -30,11 +30,7 @@ RULES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def small_tiles():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
-        yield
+pytestmark = pytest.mark.usefixtures("small_tiles")
 
 
 class Counted(Sliced):
