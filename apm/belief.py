@@ -105,7 +105,14 @@ class Belief(Immutable):
 
         What `keeping` remembers of a pool goes along.
         """
-        new = Belief(posterior, self._encoder, self._channel)
+        held = self._posterior
+        if type(posterior) is type(held) and posterior.channel is held.channel:
+            new = object.__new__(Belief)  # as checked before
+            new._set(
+                _posterior=posterior, _encoder=self._encoder, _channel=self._channel, _forms=None
+            )
+        else:
+            new = Belief(posterior, self._encoder, self._channel)
         if self._forms is not None:
             new._set(_forms=self._forms.after(posterior))
         return new

@@ -156,7 +156,7 @@ def chosen_rows(state: State, n: int, seed: int) -> Any:
         return choose_streamed(
             state.selector, state.belief, state.features, state.open, n=n, rng=seed
         )
-    candidates = np.flatnonzero(state.open)
+    (candidates,) = state.open.nonzero()
     return state.selector.choose(state.belief, state.features, candidates, n=n, rng=seed)
 
 

@@ -67,8 +67,11 @@ def as_dense(X: ArrayLike, argument: str = "X") -> Matrix:
     return as_matrix(X.toarray() if is_sparse(X) else X, argument)  # type: ignore[union-attr]
 
 
-def as_row(x: ArrayLike, argument: str = "x") -> Array:
-    """Return one example `(d,)` or several `(b, d)` as a finite float64 matrix `(b, d)`."""
+def as_row(x: ArrayLike, argument: str = "x", *, finite: bool = True) -> Array:
+    """Return one example `(d,)` or several `(b, d)` as a finite float64 matrix `(b, d)`.
+
+    `finite=False` is for a caller that looks for NaN and infinity itself.
+    """
     if is_sparse(x):
         return np.atleast_2d(as_dense(np.atleast_2d(x.toarray()), argument)).astype(np.float64)  # type: ignore[union-attr]
     try:
@@ -78,9 +81,10 @@ def as_row(x: ArrayLike, argument: str = "x") -> Array:
     if row.ndim == 1:
         row = row[None, :]
     if type(x) is np.ndarray and row.dtype == np.float64 and row.ndim == 2 and row.size:
-        require_finite(row, argument)
+        if finite:
+            require_finite(row, argument)
         return row
-    return as_matrix(row, argument).astype(np.float64, copy=False)
+    return as_matrix(row, argument, finite=finite).astype(np.float64, copy=False)
 
 
 def require_finite(matrix: Matrix, argument: str = "X", *, first_row: int = 0) -> None:

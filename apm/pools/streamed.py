@@ -37,6 +37,13 @@ def tile_rows(columns: int, itemsize: int) -> int:
     return 1 << min(max(fitting, LEAST), MOST)
 
 
+def is_tiled(X: Any) -> bool:
+    """Whether a pool has more than one tile."""
+    if isinstance(X, np.ndarray):
+        return len(X) > LEAST_ROWS and len(X) > tile_rows(X.shape[1], X.itemsize)
+    return is_streamed(X) and X.num_tiles > 1
+
+
 class Streamed(ABC):
     """Rows `(n, d)` that are read when they are needed, and known by `tiles`.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from apm.pools.inputs import Matrix, as_dense, as_row, as_weights
+from apm.pools.inputs import Matrix, as_dense, as_row, as_weights, require_finite
 from apm.posteriors.covariances.products import times
 from apm.posteriors.evidence import MaximumEvidence, WithEvidence
 from apm.posteriors.labels import (
@@ -237,8 +237,7 @@ class Posterior(Stored):
     def mean_inputs(self, features: Any) -> Any:
         """E l of every row of features `(n, p)`: `(n,)` on the line, `(n, k)` in R^k."""
         self.require_features(features.shape[1])
-        inputs = times(features, np.atleast_2d(self.mean).T)
-        return inputs[:, 0] if self.dim == 1 else inputs
+        return times(features, self.mean.T)
 
     def inputs(self, theta: Array, features: Any) -> Any:
         """l of every row of features `(n, p)` at given parameters.
@@ -310,7 +309,7 @@ class Posterior(Stored):
 
     def update(self, x: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The posterior after one more label, x `(p,)`, or several, x `(b, p)`; warm-started."""
-        rows = self._with_constant(as_row(x))
+        rows = self._with_constant(as_row(x, finite=False))
         self._require_range(rows, "x")
         if self._solution is None:
             return self.sized(rows.shape[1] - self._intercept).update(x, y, sample_weight)
@@ -369,11 +368,12 @@ class Posterior(Stored):
         return np.concatenate((matrix, np.ones((len(matrix), 1))), axis=1)
 
     def _require_range(self, rows: Array, argument: str = "X") -> None:
-        """Refuse features whose squares, in units of the prior, would overflow."""
+        """Refuse features that are not finite, or whose squares would overflow beside the prior."""
         own = self._evidence.lowest if self._evidence is not None else self._prior_precision
         least = min(own, self._intercept_precision)
         largest = float(np.maximum.reduce(np.abs(rows), axis=None, initial=0.0))
         if not largest <= LARGEST * sqrt(least):
+            require_finite(rows, argument)
             rule = (
                 f"must be at most {LARGEST:g} in units of the prior's precision: scale the features"
             )

@@ -141,13 +141,14 @@ class Stored(Immutable, ABC):
     def _evolve(self, **changes: Any) -> Self:
         new = object.__new__(type(self))
         changes["_cache"] = {}
-        for name, field in fields(type(self)):
-            field.__set__(new, changes[name] if name in changes else field.__get__(self))
+        for name, get, put in fields(type(self)):
+            put(new, changes[name] if name in changes else get(self))
         return new
 
 
 @cache
-def fields(cls: type) -> tuple[tuple[str, Any], ...]:
-    """The fields of a posterior: names and their slots."""
+def fields(cls: type) -> tuple[tuple[str, Any, Any], ...]:
+    """The fields of a posterior: names, and how their slots are read and set."""
     names = (name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))
-    return tuple((name, getattr(cls, name)) for name in names)
+    slots = ((name, getattr(cls, name)) for name in names)
+    return tuple((name, slot.__get__, slot.__set__) for name, slot in slots)

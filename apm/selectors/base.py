@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from apm.belief import Belief
 from apm.pools.inputs import is_streamed
-from apm.pools.streamed import LEAST_ROWS
+from apm.pools.streamed import is_tiled
 from apm.selectors.batch import condition
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, Seen, explain_choice
@@ -259,7 +260,7 @@ class Selector(ABC):
 
     def _rated(self, belief: Belief, X: Any, candidates: Indices, rng: Seed) -> Rating:
         """The scores of the candidates; of a large pool tile by tile, as of a streamed one."""
-        if X.shape[0] > LEAST_ROWS:
+        if is_tiled(X):
             from apm.selectors.tiled import tiled_rating
 
             found = tiled_rating(self, belief, X, candidates, rng)
@@ -282,7 +283,7 @@ class Selector(ABC):
         values = np.asarray(scores, dtype=np.float64)
         if values.shape != (rows,):
             raise InvalidArgument(name, f"must have shape ({rows},)", f"shape {values.shape}")
-        if np.isnan(values.max(initial=-np.inf)):
+        if rows and isnan(np.maximum.reduce(values)):
             where = int(np.argmax(np.isnan(values)))
             raise InvalidArgument(name, "must not be NaN", f"NaN for candidate {where}")
         return values

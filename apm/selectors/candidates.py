@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
     forms = belief.forms(X)
     if forms is not None:
         arrays = forms.mean, forms.leverage
-        if all(np.isfinite(array.sum()) for array in arrays):
+        if _finite(arrays):
             if len(candidates) != len(X):
                 arrays = tuple(array[candidates] for array in arrays)
             return belief.posterior.pool(arrays)
@@ -34,14 +35,20 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
                 arrays = posterior.project(X)
             elif isinstance(posterior, ScalarGaussian):
                 arrays = _projected(posterior, X)
-            if arrays is not None and all(np.isfinite(array.sum()) for array in arrays):
+            if arrays is not None and _finite(arrays):
                 if len(candidates) == len(X):
                     return held(*arrays) if X.size > SMALL else posterior.pool(arrays)
-                own = tuple(array[candidates] for array in arrays)
+                own = tuple([array[candidates] for array in arrays])
                 plain = isinstance(posterior, ScalarGaussian) and own[1].dtype == np.float64
-                return held(*own) if plain and own[1].min() >= 0 else posterior.pool(own)
+                plain = plain and np.minimum.reduce(own[1]) >= 0
+                return held(*own) if plain else posterior.pool(own)
     laws = belief.push(X)  # which says what is wrong with inputs out of range
     return laws if len(candidates) == len(laws) else laws[candidates]
+
+
+def _finite(arrays: tuple[Array, ...]) -> bool:
+    """Whether all entries are finite; where a sum overflows, False as well."""
+    return all(isfinite(np.add.reduce(array, axis=None)) for array in arrays)
 
 
 def _projected(posterior: ScalarGaussian, X: Any) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ def best(scores: Array, count: int = 1, *, resolution: float = 0.0) -> Indices:
     """
     if count > 1:
         return ranking(scores, resolution=resolution)[:count]
-    top = float(scores.max())
+    top = float(np.maximum.reduce(scores))
     if not isfinite(top):
         return np.array([int(scores.argmax())])
     return np.array([int((scores >= top - _tie(scores, top, resolution)).argmax())])
@@ -65,7 +65,7 @@ def remaining(rows: int, exclude: ArrayLike) -> Indices:
 
 
 def _tie(scores: Array, top: float, resolution: float) -> float:
-    return tie(top, float(scores.min()), resolution)
+    return tie(top, float(np.minimum.reduce(scores)), resolution)
 
 
 def tie(top: float, lowest: float, resolution: float) -> float:

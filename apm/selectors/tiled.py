@@ -31,13 +31,6 @@ LOOK_BYTES = 96  # of what a look at one row keeps: laws, moments, laws in the c
 HELD_BYTES = 64 << 20  # that looks at a pool in memory may take; or as much as the pool itself
 
 
-def is_tiled(X: Any) -> bool:
-    """Whether a pool has more than one tile."""
-    if is_streamed(X):
-        return X.num_tiles > 1
-    return isinstance(X, np.ndarray) and len(X) > tile_rows(X.shape[1], X.itemsize)
-
-
 def frozen(rng: Seed) -> int:
     """A seed that gives every tile the same draws."""
     if rng is None or isinstance(rng, np.random.Generator):
@@ -86,7 +79,7 @@ def tiled_rating(
     selector: Selector, belief: Belief, X: Any, candidates: Indices, rng: Seed
 ) -> Rating | None:
     """The rating of a large pool in memory, tile by tile; None where it is one piece."""
-    if not is_tiled(X) or belief.forms(X) is not None or selector.needs_all_rows(belief):
+    if belief.forms(X) is not None or selector.needs_all_rows(belief):
         return None
     is_open = np.zeros(len(X), dtype=bool)
     is_open[candidates] = True

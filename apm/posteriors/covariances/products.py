@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from apm.pools.inputs import is_sparse
 from channelcode._validation import Array
 
 
 def times(features: Any, matrix: Array) -> Any:
-    """features `(n, p)` times matrix `(q, m)`, whose last row is that of the constant if q > p."""
-    count = features.shape[1]
-    result = features @ np.asarray(matrix[:count], dtype=features.dtype)
-    if len(matrix) > count:
-        result += matrix[count].astype(features.dtype)
+    """features `(n, p)` times matrix `(q, m)` or `(q,)`; if q > p its last row is a constant."""
+    count, kind = features.shape[1], features.dtype
+    constant = len(matrix) > count
+    own = matrix[:count] if constant else matrix
+    result = features @ (own if own.dtype == kind else own.astype(kind))
+    if constant:
+        result += matrix[count].astype(kind)
     return result
 
 

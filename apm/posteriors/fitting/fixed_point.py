@@ -62,7 +62,7 @@ def solve(
     else:
         mean, factor = np.empty(q), np.empty((q, q))
         kernels.lift(U, shift, basis, precision, mean, factor)
-    if not weights.all():  # rows without weight take no part: give them their value
+    if not np.logical_and.reduce(weights):  # rows without weight take no part: set their value
         rows = design[weights == 0.0]
         squares[weights == 0.0] = ((rows @ factor) ** 2).sum(axis=1) + (rows @ mean) ** 2
     return FixedPoint(mean, factor, bound, steps, change)

@@ -9,7 +9,7 @@ from apm.posteriors.stored import fields
 
 
 def test_every_slot_is_a_field_and_is_carried_on(rng: np.random.Generator) -> None:
-    names = [name for name, _ in fields(Bohning)]
+    names = [name for name, *_ in fields(Bohning)]
     assert len(set(names)) == len(names)
     assert {"_codes", "_design", "_num_classes", "_solution"} <= set(names)
     before = Bohning(3).fit(rng.normal(size=(4, 2)), [0, 1, 2, 0])
