@@ -51,10 +51,29 @@ def test_gallery_shows_every_example():
     for path in gallery.EXAMPLES:
         assert f"gallery/{path.stem}.md" in menu, f"{path.name} is in no menu"
         assert len(gallery.title(path)) <= 70, f"{path.name}: too long for a card"
-        assert f"({path.stem}.md)" in gallery.index()
-    shown = gallery.page(gallery.EXAMPLES[0], "printed\n")
+        assert f"({path.stem}.png)" in gallery.index(gallery.EXAMPLES)
+        assert f"({path.stem}.png)" not in gallery.index([])
+        assert f"({path.stem}.md)" in gallery.index([])
+    shown = gallery.page(gallery.EXAMPLES[0], Path("drawn.png"), "printed\n")
     assert "```text\nprinted\n```" in shown
+    assert ".png" in shown
     assert gallery.EXAMPLES[0].read_text().rstrip() in shown
+
+
+def test_an_example_that_lacks_an_extra_has_a_page_without_a_picture(tmp_path, monkeypatch):
+    gallery = hook("gallery")
+    monkeypatch.setattr(gallery, "KEPT", tmp_path)
+    path = tmp_path / "rare.py"
+    path.write_text("print('this example needs a rare package: pip install it')\n")
+    monkeypatch.delenv("NO_SKIPS", raising=False)
+    picture, printed = gallery.run(path, "state")
+    assert picture is None
+    text = gallery.page(path, picture, printed)
+    assert "needs a rare package" in text
+    assert ".png" not in text
+    monkeypatch.setenv("NO_SKIPS", "1")
+    with pytest.raises(gallery.PluginError, match="drew nothing"):
+        gallery.run(path, "state")
 
 
 def test_reference_has_every_public_name_once_and_nothing_private():
