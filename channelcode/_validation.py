@@ -44,7 +44,7 @@ def finite_array(
         raise InvalidArgument(argument, f"must have {axes} axes", f"shape {array.shape}")
     if array.size == 0:
         raise InvalidArgument(argument, "must not be empty", f"shape {array.shape}")
-    if not np.isfinite(array).all():
+    if not np.logical_and.reduce(np.isfinite(array), axis=None):
         where = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
         place = f" at index {tuple(int(i) for i in where)}" if array.ndim else ""
         raise InvalidArgument(argument, "must be finite", f"{array[where]}{place}")
@@ -95,19 +95,20 @@ def integer(argument: str, value: Any, *, least: int) -> int:
     return result
 
 
-def distribution(argument: str, value: ArrayLike) -> Array:
+def distribution(argument: str, value: ArrayLike, *, ndim: int | None = None) -> Array:
     """Return `value` as weights along the last axis: non-negative, summing to one."""
-    weights = finite_array(argument, value)
+    weights = finite_array(argument, value, ndim=ndim)
     if weights.ndim == 0:
         raise InvalidArgument(argument, "must have at least one axis", value)
-    if (weights < 0).any():
-        raise InvalidArgument(argument, "must be non-negative", float(weights.min()))
-    total = weights.sum(axis=-1)
-    worst = np.abs(total - 1).max()
+    least = np.minimum.reduce(weights, axis=None)
+    if least < 0:
+        raise InvalidArgument(argument, "must be non-negative", float(least))
+    total = np.add.reduce(weights, axis=-1)
+    worst = np.maximum.reduce(np.abs(total - 1), axis=None)
     if worst > WEIGHT_SUM_ATOL:
         bad = np.ravel(total)[int(np.argmax(np.abs(np.ravel(total) - 1)))]
         raise InvalidArgument(argument, "must sum to one", f"a sum of {float(bad)!r}")
-    return weights / np.expand_dims(total, -1)
+    return weights / total[..., None]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -137,7 +137,7 @@ class Channel(ABC):
     @final
     def divergence(self, l: ArrayLike, q: ArrayLike) -> Array:
         """D(p(.|l) || q) in nats, shape `(...)`; infinite where q misses a possible output."""
-        law = distribution("q", finite_array("q", q, ndim=1))
+        law = distribution("q", q, ndim=1)
         if law.shape[0] != self.num_outputs:
             raise InvalidArgument("q", f"must have length {self.num_outputs}", law.shape[0])
         rows = self.prob(l)

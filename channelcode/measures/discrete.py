@@ -12,7 +12,6 @@ from channelcode._validation import (
     Seed,
     as_generator,
     distribution,
-    finite_array,
     non_negative,
     read_only,
 )
@@ -37,7 +36,7 @@ class DiscreteMeasure(Measure):
 
     def __init__(self, atoms: ArrayLike, weights: ArrayLike) -> None:
         points = points_of("atoms", atoms)
-        masses = distribution("weights", finite_array("weights", weights, ndim=1))
+        masses = distribution("weights", weights, ndim=1)
         if masses.shape[0] != points.shape[0]:
             raise InvalidArgument(
                 "weights",

@@ -201,7 +201,8 @@ def test_bad_laws_and_channels():
         def log_density(self, y, l):
             return stats.norm.logpdf(y - l) - 0.1
 
-    with pytest.raises(InvalidArgument, match=r"an integral of 0\.9048\d* at l = -1.0"):
+    # both atoms are equally wrong: rounding decides which is named
+    with pytest.raises(InvalidArgument, match=r"an integral of 0\.9048\d* at l = (-1\.0|1\.5)"):
         mutual_information(Leaky(), PAIR)
 
 

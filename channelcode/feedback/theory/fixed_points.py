@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from channelcode._validation import Array, distribution, finite_array, non_negative
+from channelcode._validation import Array, distribution, non_negative
 from channelcode.channels import Channel
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
@@ -107,7 +107,7 @@ def _letters(channel: Channel, input: DiscreteMeasure | ArrayLike) -> tuple[Arra
         raise InvalidArgument("input", rule, input)
     else:
         letters = channel.inputs
-        weights = distribution("input", finite_array("input", input, ndim=1))
+        weights = distribution("input", input, ndim=1)
         if len(weights) != len(letters):
             rule = f"must have one weight for each of {len(letters)} letters"
             raise InvalidArgument("input", rule, f"{len(weights)} weights")
