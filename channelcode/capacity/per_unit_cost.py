@@ -13,6 +13,8 @@ from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, positive
 from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
+from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.cheap import priced_probes
 from channelcode.capacity.solve import capacity
 from channelcode.capacity.units import natural_unit
 from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
@@ -182,52 +184,62 @@ def _require_finite(costs: Array) -> None:
 
 
 def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: float) -> Ratio:
-    """The largest C(P)/P by bisection on P C'(P) - C(P), which falls as P grows.
+    """The largest C(P)/P from the zero of P C'(P) - C(P), which falls as P grows.
 
     At any P the dual of C(P), with slope s and value U, bounds every other power: C(P') <= U +
     s (P' - P), so C(P')/P' <= s + (U - s P)/P', and no P' is below the least cost.
     """
     if has_density(channel):
         raise InvalidArgument("cost", "must be zero for some input of this channel", "none found")
-    points = _candidates(channel)
-    costs = price(points)
-    _require_finite(costs)
-    least = float(costs[np.isfinite(costs)].min())
-    low, high = least, max(float(np.median(costs[np.isfinite(costs)])), 2.0 * least)
+    least, flat = _least_cost(channel, price)
 
     def at(power: float) -> Any:
         return capacity(channel, Cost(price, power), tol=1e-10, throw=False)
 
-    found = at(high)
-    for _ in range(60):  # double until the slope is below the ratio
-        if found.multiplier * high <= found.bits:
-            break
-        low, high = high, 2.0 * high
-        found = at(high)
     lower, upper, value, solved = 0.0, np.inf, 0.0, 0
-    declared, scope = True, found.scope
-    while solved < 60:
+    declared, scope = False, ""
+    low, high, most = least, np.inf, float(np.log2(channel.num_outputs))
+    left = right = 0.0  # P C'(P) - C(P) at both ends
+    power, rising = least if flat else 2.0 * least, False
+    while solved < 90:
         solved += 1
-        power = found.problem.limits.budget
+        found = at(power)
+        scope = found.scope
         lower, value = max(lower, found.lower / power), max(value, found.bits / power)
-        excess = max(found.upper - found.multiplier * power, 0.0)
-        upper = min(upper, found.multiplier + excess / least)
-        declared = declared and found.status is Status.OPTIMAL
-        if upper - lower <= 0.25 * tol * lower or high - low <= 1e-14 * high:
+        # cut to log |Y|, the bound at this power says nothing of smaller ones
+        slope = 0.0 if found.upper >= most else found.multiplier
+        excess = max(found.upper - slope * power, 0.0)
+        if slope + excess / least < upper:
+            upper, declared = slope + excess / least, found.status is Status.OPTIMAL
+        rise = found.multiplier * power - found.bits
+        stays = 0.5 if (rise > 0.0) == rising else 1.0  # Illinois: an end that stays is halved
+        rising = rise > 0.0
+        if power > least and rising:
+            low, left, right = power, rise, stays * right
+        elif power > least:
+            high, right, left = power, rise, stays * left
+        if upper - lower <= 0.25 * tol * lower:
             break
-        middle = 0.5 * (low + high)
-        found = at(middle)
-        low, high = (middle, high) if found.multiplier * middle > found.bits else (low, middle)
+        if high == np.inf:
+            power = 2.0 * power
+        elif high - low <= 1e-14 * high:
+            break
+        elif left > 0.0 > right and solved % 5:
+            power = low + (high - low) * left / (left - right)
+        else:
+            power = 0.5 * (low + high)
     return Ratio(
         value * LOG_TWO, lower * LOG_TWO, max(upper, lower) * LOG_TWO, None, None, scope, solved,
-        declared, "capacity by bisection",
+        declared, "capacity at many powers",
     )  # fmt: skip
 
 
-def _candidates(channel: Channel) -> Array:
-    if channel.inputs is not None:
-        return np.asarray(channel.inputs)
-    line = np.concatenate([-np.geomspace(1e-3, 1e3, 400), [0.0], np.geomspace(1e-3, 1e3, 400)])
-    if channel.dim == 1:
-        return line
-    return np.concatenate([line[:, None] * axis for axis in np.eye(channel.dim)])
+def _least_cost(channel: Channel, price: Callable[[Array], Array]) -> tuple[float, bool]:
+    """The least cost that was found, and whether half of all inputs share it."""
+    if channel.inputs is None:
+        costs = priced_probes(Problem(channel, Cost(price, 1.0)))[1]
+    else:
+        costs = price(np.asarray(channel.inputs))
+    _require_finite(costs)
+    least = float(costs.min())
+    return least, bool(np.median(costs) == least)

@@ -96,17 +96,20 @@ def _free_inputs(channel: Channel, price: Callable[[Array], Array], is_power: bo
     low, high = channel.domain
     if is_power:
         return zero if low <= 0.0 <= high else zero[:0]
-    if channel.dim > 1:
-        return zero if float(price(zero)[0]) == 0.0 else zero[:0]
     problem = Problem(channel, Cost(price, 1.0))
     points, costs = priced_probes(problem)
-    inside = (points >= low) & (points <= high) & np.isfinite(costs)
+    inside = np.isfinite(costs)
+    if channel.dim == 1:
+        inside &= (points >= low) & (points <= high)
     points, costs = points[inside], costs[inside]
     if len(points) == 0:
         raise InvalidArgument("cost", "must be finite for some input", "inf at every input tried")
-    least = np.isin(points, valleys(problem)) & (costs <= FREE * float(np.median(costs)))
-    found = points[(costs == 0.0) | least]
-    return found[np.argsort(np.abs(found), kind="stable")]
+    lowest = valleys(problem)
+    if channel.dim == 1:
+        lowest = lowest[(lowest >= low) & (lowest <= high)]
+    least = lowest[problem.cost(lowest) <= FREE * float(np.median(costs))]
+    found = np.concatenate([points[costs == 0.0], least])
+    return found[np.argsort(problem.norm(found), kind="stable")]
 
 
 def _bits_for_cost(

@@ -15,22 +15,30 @@ GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
 
 
 def priced_probes(problem: Problem) -> tuple[Array, Array]:
-    """Sorted inputs on the line out to FARTHEST or the peak, valleys included, and their costs."""
-    key = "priced probes"
-    if key not in problem.cache:
-        points = _first_look(problem)
-        cost = problem.cost(points)
-        valleys = _valleys(problem, points, cost)
-        points = np.unique(np.concatenate([points, valleys]))
-        problem.cache[key] = points, problem.cost(points), valleys
-    points, cost, _ = problem.cache[key]
+    """Inputs out to FARTHEST or the peak, valleys included, and their costs; sorted on the line."""
+    points, cost, _ = _looked(problem)
     return points, cost
 
 
 def valleys(problem: Problem) -> Array:
-    """The cheapest local minima of the cost on the line, cheapest first."""
-    priced_probes(problem)
-    return problem.cache["priced probes"][2]
+    """The cheapest local minima of the cost, cheapest first."""
+    return _looked(problem)[2]
+
+
+def _looked(problem: Problem) -> tuple[Array, Array, Array]:
+    key = "priced probes"
+    if key not in problem.cache:
+        from channelcode.capacity.search.cheap_space import look_in_space
+
+        problem.cache[key] = _look(problem) if problem.channel.dim == 1 else look_in_space(problem)
+    return problem.cache[key]
+
+
+def _look(problem: Problem) -> tuple[Array, Array, Array]:
+    points = _first_look(problem)
+    lowest = _valleys(problem, points, problem.cost(points))
+    points = np.unique(np.concatenate([points, lowest]))
+    return points, problem.cost(points), lowest
 
 
 def check_budget(problem: Problem) -> None:

@@ -28,7 +28,7 @@ def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
     """
     inner = inner_radius(problem)
     if radius < problem.limits.peak:
-        radius = min(_rounded_up(radius), problem.limits.peak)
+        radius = min(rounded_up(radius), problem.limits.peak)
     key = (fine, wide, radius, inner, problem.limits.cost if problem.has_own_cost else None)
     if key not in problem.cache:
         points = _inputs(problem, radius, min(inner, radius), fine, wide)
@@ -40,7 +40,7 @@ def inner_radius(problem: Problem) -> float:
     """How far out the channel is probed evenly."""
     limit, black_box = problem.limits, problem.tails is None
     if limit.is_power:
-        root = _rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
+        root = rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
         inner = max(8.0, (8.0 if black_box else 4.0) * min(root, 1e6 if black_box else 1e3))
     else:
         inner = 64.0 if black_box else 8.0
@@ -106,7 +106,7 @@ def _numbers_around_zero(found: Probes) -> Probes:
     return found.take(slice(left, right))
 
 
-def _rounded_up(value: float) -> float:
+def rounded_up(value: float) -> float:
     """The next power of the root of two, or the value itself where that is below by rounding."""
     power = float(2.0 ** (np.ceil(2.0 * np.log2(max(value, 1e-300)) - 1e-9) / 2.0))
     return max(power, value)

@@ -10,8 +10,14 @@ from channelcode._validation import Array
 from channelcode.capacity.kkt import curve, kkt_function, local
 from channelcode.capacity.law_value import quiet_log_prob
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.cheap import priced_probes, valleys
+from channelcode.capacity.search.lattice import layers
 from channelcode.capacity.search.reach import End, Reach, reach
 from channelcode.channels.tails import FARTHEST
+
+MOST_NAMED = 64  # landmarks, and valleys of a cost, that climbs begin at
+MARGIN = 1.5  # between the radii of probes of a cost lies less
+UNKNOWN = 1e3  # how far to look where nothing ends the search
 
 
 def spread_directions(dim: int, seed: int) -> Array:
@@ -28,21 +34,17 @@ def spread_directions(dim: int, seed: int) -> Array:
     return everything[distinct(everything, 1e-9)]
 
 
-def reach_in_space(
-    problem: Problem, output: Array, multiplier: float, value: float, directions: Array
-) -> Reach:
-    """`reach` for R^k; a cost of one's own is tried along the directions, which proves nothing."""
+def reach_in_space(problem: Problem, output: Array, multiplier: float, value: float) -> Reach:
+    """`reach` for R^k; a cost of one's own is tried at many inputs, which proves nothing."""
     if not problem.has_own_cost or multiplier <= 0:
         far = reach(problem, output, multiplier, value)
-        return far if far.radius < FARTHEST else Reach(1e3, End.NONE)
+        return far if far.radius < FARTHEST else Reach(UNKNOWN, End.NONE)
     room = max(float(-np.log(output.min())) - value, 0.0) + 1e-12
-    radius = 1.0
-    while radius < 1e6:
-        cost = problem.cost(radius * directions)
-        if (multiplier * (cost - problem.limits.budget) > room).all():
-            break
-        radius *= 2.0
-    return Reach(float(min(radius, problem.limits.peak)), End.NONE)
+    points, cost = priced_probes(problem)
+    sizes = problem.norm(points)
+    allowed = multiplier * (cost - problem.limits.budget) <= room
+    last = float(sizes[allowed].max(initial=1.0))
+    return Reach(float(min(MARGIN * last, problem.limits.peak)), End.NONE)
 
 
 def climbing_starts(
@@ -52,9 +54,14 @@ def climbing_starts(
     multiplier: float,
     value: float,
     atoms: Array,
+    *,
+    everywhere: bool = False,
 ) -> Array:
-    """Where climbs begin: the best of all directions at many radii, zero, and the atoms."""
-    radius = reach_in_space(problem, output, multiplier, value, directions).radius
+    """Where climbs begin: the best of all directions at many radii, zero, and the atoms.
+
+    `everywhere` adds the peaks among even probes of the whole ball within reach, up to R^4.
+    """
+    radius = reach_in_space(problem, output, multiplier, value).radius
     radii = np.concatenate([np.geomspace(1e-2, 1.0, 12), [0.55, 0.75, 0.9]]) * radius
     norms = np.linalg.norm(atoms, axis=1)
     radii = np.unique(np.concatenate([radii, norms[norms > 0], [1.0, 2.0, 4.0]]))
@@ -64,7 +71,29 @@ def climbing_starts(
     heights = kkt_function(problem, points, output, multiplier)
     heights = np.where(np.isnan(heights), -np.inf, heights)
     best = np.argsort(-heights, kind="stable")[:256]
-    return np.vstack([atoms, np.zeros((1, atoms.shape[1])), points[best]])
+    found = layers(problem, radius) if everywhere else []
+    tops = [layer.peaks(problem, output, multiplier) for layer in found]
+    named = named_places(problem, directions)
+    return np.vstack([atoms, np.zeros((1, atoms.shape[1])), points[best], named, *tops])
+
+
+def named_places(problem: Problem, directions: Array) -> Array:
+    """Where the channel says that it bends, and around, and where a cost is small, `(n, k)`.
+
+    Around a landmark at one and two of its widths, along some of the directions.
+    """
+    tails, dim = problem.tails, problem.channel.dim
+    landmarks = tails.landmarks[:MOST_NAMED] if tails is not None else ()
+    pieces = [np.empty((0, dim))]
+    for centre, width in landmarks:
+        if np.shape(centre) == (dim,):
+            around = width * np.array([1.0, 2.0])[:, None, None] * directions[: 2 * dim]
+            pieces += [np.array([centre]), centre + around.reshape(-1, dim)]
+    if problem.has_own_cost:
+        lowest = valleys(problem)[:MOST_NAMED]
+        pieces.append(lowest[distinct(lowest, 1e-6)])
+    points = within_peak(np.vstack(pieces), problem.limits.peak)
+    return points[gives_numbers(problem, points)] if len(points) else points
 
 
 def climb(

@@ -242,3 +242,24 @@ def test_a_constant_cost_asks_for_the_capacity_alone():
     found = capacity_per_unit_cost(Logistic(), lambda l: 2.0 + 0.0 * l)
     assert found.lower <= 0.5 <= found.upper
     assert found.bits == pytest.approx(0.5, rel=1e-8)
+
+
+def test_a_free_input_far_out_in_space():
+    """Only zero was tried."""
+    far = np.array([20.0, 5.0, -25.0])
+    found = capacity_per_unit_cost(Softmax(3), lambda l: ((l - far) ** 2).sum(axis=1))
+    np.testing.assert_allclose(found.free, far, atol=1e-6)
+    letter = np.array(found.letter)
+    gain = Softmax(3).divergence(letter, Softmax(3).prob(far))
+    assert found.nats == pytest.approx(gain / ((letter - far) ** 2).sum(), rel=1e-9)
+    rng = np.random.default_rng(0)
+    others = far + rng.normal(0.0, 10.0, (2_000, 3))
+    ratio = Softmax(3).divergence(others, Softmax(3).prob(far)) / ((others - far) ** 2).sum(axis=1)
+    assert ratio.max() <= found.nats
+
+
+@pytest.mark.parametrize("channel", [Logistic(), Softmax(3)], ids=["line", "space"])
+def test_a_constant_cost_takes_one_capacity(channel):
+    found = capacity_per_unit_cost(channel, lambda l: np.full(len(l), 2.0))
+    assert found.bits == pytest.approx(0.5 * np.log2(channel.num_outputs), rel=1e-9)
+    assert found.stats.steps == 1

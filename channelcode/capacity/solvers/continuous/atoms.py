@@ -101,9 +101,9 @@ def within_budget(
     for shrink in 1.0 - EPSILON * 4.0 ** np.arange(1, ROUNDING_STEPS):
         if weights @ problem.cost(points * shrink) <= limit.budget:
             return points * shrink, weights, multiplier
-    if cost.min() > limit.budget and problem.channel.dim == 1:
+    if cost.min() > limit.budget:
         best = valleys(problem)[:1]  # no atom is within the budget: one at the least cost joins
-        points, weights = np.append(points, best), np.append(weights, 0.0)
+        points, weights = np.concatenate([points, best]), np.append(weights, 0.0)
         cost = np.append(cost, problem.cost(best))
     cheapest = int(np.argmin(cost))
     if spent > cost[cheapest]:

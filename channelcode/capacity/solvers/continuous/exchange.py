@@ -98,13 +98,13 @@ class Continuous:
 def _looked_at_again(
     problem: Problem, seed: int, tol: float, max_steps: int, start: Proposal | None
 ) -> Proposal:
-    """The exchange in R^k; what other directions find above the answer joins, and it goes on."""
+    """The exchange in R^k; what other directions and even probes find above it joins, and so on."""
     from channelcode.capacity.solvers.continuous.space_search import SpaceSearch
 
     search = SpaceSearch(problem, seed, tol)
     proposal = exchange(problem, search, tol=tol, max_steps=max_steps, start=start)
     for look in range(1, LOOKS):
-        second = SpaceSearch(problem, seed + 1000 * look, tol)
+        second = SpaceSearch(problem, seed + 1000 * look, tol, everywhere=True)
         found = _judged(problem, second, proposal.points, proposal.weights, proposal.multiplier)
         if found.violation <= max(0.1 * tol, 2.0 * _violation(proposal)):
             break

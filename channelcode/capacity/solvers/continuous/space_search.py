@@ -6,12 +6,14 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.cheap import check_budget
 from channelcode.capacity.search.reach import filled
 from channelcode.capacity.search.space import (
     climb,
     climbing_starts,
     distinct,
     gives_numbers,
+    named_places,
     spread_directions,
     within_peak,
 )
@@ -20,8 +22,11 @@ from channelcode.capacity.search.space import (
 class SpaceSearch:
     """First inputs and largest violations in R^k, by radii times directions."""
 
-    def __init__(self, problem: Problem, seed: int, tol: float = 1e-9) -> None:
-        self.problem, self.tol = problem, tol
+    def __init__(
+        self, problem: Problem, seed: int, tol: float = 1e-9, *, everywhere: bool = False
+    ) -> None:
+        check_budget(problem)
+        self.problem, self.tol, self.everywhere = problem, tol, everywhere
         dim = problem.channel.dim
         self.directions = spread_directions(dim, seed)
         self.known = np.empty((0, dim))  # inputs that a second look found to break KKT
@@ -37,7 +42,8 @@ class SpaceSearch:
         radii = np.append(radii[radii < limit.peak], limit.peak)
         radii = radii[np.isfinite(radii)]
         points = (radii[:, None, None] * self.directions).reshape(-1, self.directions.shape[1])
-        points = np.vstack([np.zeros(points.shape[1]), self.known, points])
+        named = named_places(self.problem, self.directions)
+        points = np.vstack([np.zeros(points.shape[1]), self.known, named, points])
         return points[gives_numbers(self.problem, points)]
 
     def spacing(self, points: Array) -> Array:
@@ -50,7 +56,10 @@ class SpaceSearch:
         """Local maxima of F above the value, and by how much the highest is above it."""
         output = filled(output, 0.1 * self.tol)
         seeds = np.vstack([atoms, self.known])
-        starts = climbing_starts(self.problem, self.directions, output, multiplier, value, seeds)
+        starts = climbing_starts(
+            self.problem, self.directions, output, multiplier, value, seeds,
+            everywhere=self.everywhere,
+        )  # fmt: skip
         points, heights = climb(self.problem, starts, output, multiplier)
         keep = heights > value - 1e-3 * (abs(value) + 1e-9)
         points, heights = points[keep], heights[keep]

@@ -60,11 +60,11 @@ def test_a_cost_of_ones_own_proves_nothing_far_out():
     atoms = np.array([[1.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
     found = law_value(Softmax(3).log_prob(atoms), np.array([0.5, 0.5]))
     _, scope, complete = space_bound(problem, atoms, found, 0.1, TOL)
-    assert "nothing is proved beyond it" in scope
+    assert "further out nothing is known" in scope
     assert not complete
 
 
-def test_a_black_box_in_the_plane_is_proved_for_what_was_searched():
+def test_a_black_box_in_the_plane_names_what_was_looked_at():
     head = Features(
         Softmax(3), lambda l: np.stack([l[..., 0], l[..., 1], -l.sum(axis=-1)], -1), dim=2
     )
@@ -72,4 +72,4 @@ def test_a_black_box_in_the_plane_is_proved_for_what_was_searched():
     found = law_value(head.log_prob(atoms), np.full(3, 1 / 3))
     bound = space_bound(Problem(head, Power(4.0)), atoms, found, 0.1, TOL)
     assert not bound.complete
-    assert bound.scope.startswith("inputs in R^2 within radius")
+    assert bound.scope.startswith("only the inputs looked at in R^2, and nothing between them")

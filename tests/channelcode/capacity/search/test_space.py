@@ -63,20 +63,20 @@ def test_climbs_stay_within_the_peak():
 
 def test_reach():
     directions = spread_directions(2, 0)
-    radius, end = reach_in_space(PROBLEM, OUTPUT, PRICE, 0.1, directions)
+    radius, end = reach_in_space(PROBLEM, OUTPUT, PRICE, 0.1)
     assert end is End.MULTIPLIER
     beyond = radius * directions * np.array([1.0, 1.5, 4.0])[:, None, None]
     assert height(beyond.reshape(-1, 2)).max() <= 0.1 + 1e-11
-    assert reach_in_space(Problem(HEAD, Unconstrained()), OUTPUT, 0.0, 0.1, directions) == (
+    assert reach_in_space(Problem(HEAD, Unconstrained()), OUTPUT, 0.0, 0.1) == (
         1e3,
         End.NONE,
     )
-    assert reach_in_space(Problem(HEAD, Peak(2.0)), OUTPUT, 0.0, 0.1, directions) == (
+    assert reach_in_space(Problem(HEAD, Peak(2.0)), OUTPUT, 0.0, 0.1) == (
         2.0,
         End.PEAK,
     )
     own = Problem(HEAD, Cost(lambda x: np.abs(x).sum(axis=1), 1.0))
-    radius, end = reach_in_space(own, OUTPUT, PRICE, 0.1, directions)
+    radius, end = reach_in_space(own, OUTPUT, PRICE, 0.1)
     assert end is End.NONE
     cost = np.abs(radius * directions).sum(axis=1)
     assert (PRICE * (cost - 1.0) > -np.log(0.2) - 0.1).all()
