@@ -237,7 +237,7 @@ def _falls_from(problem: Problem, multiplier: float) -> float:
 
 
 def _information(channel: Channel, law: DiscreteMeasure) -> tuple[Integrated, bool]:
-    """I(L; Y), and whether its error is proved: for Laplace and Gaussian noise, and for counts."""
+    """I(L; Y), and whether its error is proved: for the channels of the library it is."""
     if len(law) == 1:
         return Integrated(0.0, 0.0), True
     known = smooth_divergence(channel, law)

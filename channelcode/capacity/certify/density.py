@@ -1,7 +1,7 @@
 """The upper bound for channels with densities, over a range of inputs.
 
-Between neighbouring probes F <= max(F(a), F(b)) + (b - a)^2/8 max(-F''). For Laplace noise, for
-Gaussian noise (atoms at most 720 deviations apart) and for Poisson counts -F'' is bounded with
+Between neighbouring probes F <= max(F(a), F(b)) + (b - a)^2/8 max(-F''). For Laplace noise,
+Gaussian noise (atoms at most 720 deviations apart), counts and waiting times -F'' is bounded with
 proof: D'' is known at the probes and changes at a bounded rate. Elsewhere it is taken from six
 divided differences around the interval, less their whole spread: an estimate.
 """
@@ -16,9 +16,18 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound
-from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
+from channelcode.channels import (
+    AdditiveGaussian,
+    AdditiveLaplace,
+    Channel,
+    Exponential,
+    Gamma,
+    Poisson,
+)
+from channelcode.information.mixtures.gamma import GammaMixture
 from channelcode.information.mixtures.gaussian import GaussianMixture
 from channelcode.information.mixtures.laplace import LaplaceMixture
+from channelcode.information.mixtures.location import LocationMixture
 from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
@@ -54,10 +63,13 @@ def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
             lambda least, width: width * rate - least,
             lambda largest: 1e-15 * (4.0 + largest),
         )
+    noisy: LocationMixture | None = None
     if type(channel) is AdditiveGaussian:
-        gaussian = GaussianMixture(channel.noise, law.atoms, law.weights)
-        if gaussian.affordable:
-            return Smooth(gaussian.divergence, gaussian.down, gaussian.error)
+        noisy = GaussianMixture(channel.noise, law.atoms, law.weights)
+    elif type(channel) in (Gamma, Exponential):
+        noisy = GammaMixture(channel, law.atoms, law.weights)
+    if noisy is not None and noisy.affordable:
+        return Smooth(noisy.divergence, noisy.down, noisy.error)
     if type(channel) is Poisson and law.second_moment + channel.dark > 0:
         poisson = PoissonMixture(channel, law)
         half = 0.5 * poisson.steepest

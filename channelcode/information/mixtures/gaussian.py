@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import cos, exp, log, pi, sqrt
-from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from channelcode._numerics.logspace import HALF_LOG_TWO_PI
 from channelcode._validation import Array
-from channelcode.information.output_divergence import divergence_terms
+from channelcode.information.mixtures.location import GOAL, MOST_PRODUCTS, LocationMixture
 
 WIDEST = 720.0  # deviations of the noise between the outermost atoms; proofs beyond take long
 _REACH = 9.3  # deviations: 1.4e-20 of the mass lies beyond
@@ -19,25 +16,14 @@ _PHASE = 1.2  # how far apart the terms of q may turn in the complex plane, at m
 _LEAST = cos(_PHASE)  # of |q| in the strip, relative to the real line
 _FOURTH = 0.97  # int |f"| dy = 4 phi(1)
 _FINE = 0.5  # how far ln Var(L | y) may rise between two places where it is known
-_GOAL = 1e-17  # nats: the error of the trapezoid rule
-_TOGETHER = 4.0  # deviations: inputs that share their nodes
-_AT_ONCE = 400
-_MOST_PRODUCTS = 20_000_000  # nodes times atoms
 
 
-class Bent(NamedTuple):
-    """Divergences in nats `(n,)` and their second derivatives in the input."""
-
-    value: Array
-    bend: Array
-
-
-class GaussianMixture:
+class GaussianMixture(LocationMixture):
     """The output law q = sum_j w_j f(.|l_j) of Gaussian noise, atoms no more than `WIDEST` apart.
 
     In deviations of the noise, with R the distance of the outermost atoms,
 
-        D = int [q - f - f ln(q/f)] dy,    D'' = -int f (ln q)'' dy,   (ln q)'' = Var(L | y) - 1,
+        D'' = -int f (ln q)'' dy,   (ln q)'' = Var(L | y) - 1,
 
     where V = E Var(L | Y) = 1 - D'' changes by |V'| <= E|E[(L - E[L|Y])^3 | Y]| <= R V, and so by
     less than a factor of e^(R d) over a distance d. With S = sup_y Var(L | y) the fourth derivative
@@ -47,10 +33,7 @@ class GaussianMixture:
     Both integrands are analytic in the strip |Im y| < a = 2.4 / R, where the terms of q differ in
     phase by at most 1.2 from their middle: q has no zero, |q(u + iv)| >= cos(1.2) e^(v^2/2) q(u).
     The same is true for a^2 S / 2 = 1 - cos(1.2), since q(u + iv) = q(u) e^(v^2/2 - iuv)
-    E[e^(ivL) | u] and |E e^(iv(L - m))| >= 1 - v^2 S / 2; the wider of the two is taken. There
-    the trapezoid rule with step h errs by at most 2 M / (e^(2 pi a / h) - 1), M a bound on
-    int |integrand(u + iv)| du (Trefethen and Weideman 2014, Theorem 5.1); h is chosen so that this
-    is nothing. With
+    E[e^(ivL) | u] and |E e^(iv(L - m))| >= 1 - v^2 S / 2; the wider of the two is taken. With
     Q = q on the real line, |ln q| <= |ln Q| + a^2/2 + |ln cos 1.2| + a (|u - middle| + R/2) + 1.2
     and -ln Q <= 0.92 + E(u - L)^2 / 2.
 
@@ -60,72 +43,42 @@ class GaussianMixture:
     (array([0.125]), array([0.25]))
     """
 
+    reach = (-_REACH, _REACH)
+    together = 4.0
+
     def __init__(self, noise: float, atoms: Array, weights: Array) -> None:
-        used = weights > 0
-        self.noise, self.atoms, self.weights = noise, atoms[used] / noise, weights[used]
-        self.width = float(np.ptp(self.atoms))  # R
-        self.middle = 0.5 * float(self.atoms.max() + self.atoms.min())
+        super().__init__(noise, atoms, weights)  # `width` is R
         self.spread = _largest_spread(self.atoms, self.weights)  # S
 
     @property
     def affordable(self) -> bool:
-        """Whether the nodes that a proof needs, in the range of the atoms, are not too many."""
-        if self.width > WIDEST:
-            return False
-        nodes = (self.width + 2.0 * _REACH) / self._step(0.5 * self.width)
-        return nodes * len(self.atoms) <= _MOST_PRODUCTS
+        """Whether the atoms are near enough for a proof."""
+        return self.width <= WIDEST and super().affordable
+
+    def log_noise(self, x: Array) -> Array:
+        """ln of the normal density."""
+        return -0.5 * np.square(x) - HALF_LOG_TWO_PI
+
+    def curved(self, nodes: Array, share: Array) -> Array:
+        """Var(L | y) - 1."""
+        centre = share @ self.atoms
+        return (share * np.square(self.atoms - centre[:, None])).sum(axis=1) - 1.0
 
     def down(self, least: Array, width: Array) -> Array:
         """A bound on -D'' between inputs so far apart, from the lesser D'' of both ends."""
-        variance = np.maximum(1.0 - least * self.noise**2, 0.0)  # E Var(L | Y)
-        apart = width / self.noise
+        variance = np.maximum(1.0 - least * self.unit**2, 0.0)  # E Var(L | Y)
+        apart = width / self.unit
         growth = np.exp(np.minimum(0.5 * self.width * apart, 700.0))
         grown = np.minimum(variance * growth, variance + 0.0625 * _FOURTH * self.spread * apart**2)
-        return (grown - 1.0) / self.noise**2
+        return (grown - 1.0) / self.unit**2
 
-    def divergence(self, l: Array) -> Bent:
-        """D(f(.|l) || q) in nats and D'', at inputs `l (n,)`."""
-        inputs = l / self.noise
-        step = self._step(float(np.abs(inputs - self.middle).max()))
-        ends = np.concatenate([inputs, self.atoms])
-        first = np.floor((ends.min() - _REACH) / step)
-        nodes = step * np.arange(first, np.ceil((ends.max() + _REACH) / step) + 1.0)
-        logs = (
-            -0.5 * np.square(nodes[:, None] - self.atoms) - HALF_LOG_TWO_PI + np.log(self.weights)
-        )
-        log_q = np.asarray(logsumexp(logs, axis=1))
-        share = np.exp(logs - log_q[:, None])
-        centre = share @ self.atoms
-        spread = (share * np.square(self.atoms - centre[:, None])).sum(axis=1)  # Var(L | y)
-        mass = step * np.exp(log_q)
-        below, above = np.append(0.0, mass.cumsum()), np.append(mass[::-1].cumsum()[::-1], 0.0)
-        value, bend = np.empty(len(inputs)), np.empty(len(inputs))
-        for part in self._groups(inputs):
-            own = inputs[part]
-            first, last = np.searchsorted(nodes, [own.min() - _REACH, own.max() + _REACH])
-            near = slice(first, last)  # elsewhere f is nothing, and the integrand q
-            logs = -0.5 * np.square(nodes[near] - own[:, None]) - HALF_LOG_TWO_PI
-            inside = divergence_terms(logs, log_q[near]).sum(axis=1)
-            value[part] = step * inside + below[first] + above[last]
-            bend[part] = 1.0 - step * (np.exp(logs) @ spread[near])
-        return Bent(value, bend / self.noise**2)
-
-    @staticmethod
-    def _groups(inputs: Array) -> Iterator[Any]:
-        """Places of inputs near each other, some hundred at a time."""
-        order = np.argsort(inputs, kind="stable")
-        cells = np.floor((inputs[order] - inputs[order[0]]) / _TOGETHER)
-        for cell in np.split(order, np.flatnonzero(np.diff(cells)) + 1):
-            for start in range(0, len(cell), _AT_ONCE):
-                yield cell[start : start + _AT_ONCE]
-
-    @staticmethod
-    def error(largest: float) -> float:
+    def error(self, largest: float) -> float:
         """The error of divergences up to `largest`: the rule's, the tails', and of rounding."""
-        return 2.0 * _GOAL + 1e-16 + 2e-15 * (1.0 + largest)
+        return 2.0 * GOAL + 1e-16 + 2e-15 * (1.0 + largest)
 
-    def _step(self, farthest: float) -> float:
-        """The step at which the rule errs by less than `_GOAL`; inputs within `farthest`."""
+    def step(self, low: float, high: float) -> float:
+        """By the bounds above."""
+        farthest = max(self.middle - low, high - self.middle)
         strip = max(2.0 * _PHASE / max(self.width, 1e-3), sqrt(2.0 * (1.0 - _LEAST) / self.spread))
         a, least = min(strip, 3.0), _LEAST
         away = farthest + 0.5 * self.width
@@ -134,7 +87,7 @@ class GaussianMixture:
         levels += 0.92 + 0.5 * (1.0 + a * a) + 2.0  # f ln f, f and q
         bends = 1.0 + 0.25 * self.width**2 * (1.0 / least + 1.0 / least**2)  # f (ln q)''
         bound = 2.0 * exp(0.5 * a * a) * max(levels, bends)
-        return 2.0 * pi * a / log(1.0 + bound / _GOAL)
+        return 2.0 * pi * a / log(1.0 + bound / GOAL)
 
 
 def _largest_spread(atoms: Array, weights: Array) -> float:
@@ -156,7 +109,7 @@ def _largest_spread(atoms: Array, weights: Array) -> float:
     rate = min(width, 2.0 * (reach + left))
     count = int(np.ceil(width * rate / (2.0 * _FINE))) + 2
     most = 0.25 * width**2  # of any law on an interval
-    if count * len(places) > _MOST_PRODUCTS:
+    if count * len(places) > MOST_PRODUCTS:
         return most
     y = np.linspace(places[0], places[-1], count)
     largest = 0.0

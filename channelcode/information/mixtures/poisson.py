@@ -9,7 +9,7 @@ from scipy.special import logsumexp, xlogy
 
 from channelcode._validation import Array
 from channelcode.channels import Poisson
-from channelcode.information.mixtures.gaussian import Bent
+from channelcode.information.mixtures.location import Bent
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
 
