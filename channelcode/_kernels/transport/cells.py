@@ -21,14 +21,17 @@ def line_cells(
     shares: np.ndarray,
     mass: np.ndarray,
     hessian: np.ndarray,
+    moment: np.ndarray,
 ) -> float:
     """Masses and mass derivatives of the cells over `nodes (n, r - 1)`; returns E max.
 
     For the node u the maximum over j of `x a_j0 + <u, a_j1..> - v_j` is a convex piecewise linear
     function of x ~ N(0,1), integrated in closed form. Atoms come sorted by their first coordinate;
-    only the ratios of the `shares (n,)` count.
+    only the ratios of the `shares (n,)` count. `moment (m, r)` is filled with E[X; cell], unless it
+    has no rows.
     """
     m, r = atoms.shape
+    moments = moment.shape[0]
     stack = np.empty(m, dtype=np.int64)
     rows = np.empty((r + 2, m))  # coordinates of the atoms, one after the other
     slopes, cuts, levels = rows[0], rows[r], rows[r + 1]
@@ -38,6 +41,9 @@ def line_cells(
             rows[d, j] = atoms[j, d]
         for k in range(m):
             hessian[j, k] = 0.0
+    for j in range(moments):
+        for d in range(r):
+            moment[j, d] = 0.0
     total = 0.0
     whole = 0.0
     for i in range(nodes.shape[0]):
@@ -88,10 +94,19 @@ def line_cells(
                 line = weight * 0.3989422804014327 * math.exp(-0.5 * z * z)
                 total += rise * line
                 hessian[j, k] += line / rise
+                if moments > 0:
+                    moment[j, 0] -= line
+                    moment[k, 0] += line
             share = weight * (upto - below)
             below = upto
             mass[j] += share
             total += share * levels[j]
+            if moments > 0:
+                for d in range(1, r):
+                    moment[j, d] += share * nodes[i, d - 1]
+    for j in range(moments):
+        for d in range(r):
+            moment[j, d] /= whole
     for j in range(m):
         mass[j] /= whole
         for k in range(j):
@@ -108,8 +123,11 @@ def line_cells(
 
 
 @kernel
-def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> int:
-    """Move the atoms that differ to the front, with their weights; coinciding ones are merged."""
+def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray, same: float) -> int:
+    """Move the atoms that differ to the front, with their weights; coinciding ones are merged.
+
+    Those whose squared distance is at most `same` coincide.
+    """
     m, r = atoms.shape
     kept = 0
     for j in range(m):
@@ -118,7 +136,7 @@ def merge_atoms(atoms: np.ndarray, weights: np.ndarray, group: np.ndarray) -> in
             apart = 0.0
             for d in range(r):
                 apart += (atoms[j, d] - atoms[k, d]) ** 2
-            if apart <= SAME:
+            if apart <= same:
                 group[j] = k
                 weights[k] += weights[j]
                 break
@@ -138,7 +156,7 @@ def distinct_atoms(
     """The atoms of a `row (m, r)` that differ, and their weights; see `merge_atoms`."""
     atoms = row.copy()
     shares = weights.copy()
-    kept = merge_atoms(atoms, shares, group)
+    kept = merge_atoms(atoms, shares, group, SAME)
     return atoms[:kept].copy(), shares[:kept].copy()
 
 

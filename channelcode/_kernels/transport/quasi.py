@@ -8,17 +8,26 @@ import numpy as np
 
 from channelcode._kernels.jit import kernel
 from channelcode._kernels.transport.cells import (
+    SAME,
     axis_potential,
     first_potential,
     line_cells,
     merge_atoms,
+    repair_loss,
+    spread_potential,
 )
-from channelcode._kernels.transport.newton import STEPS, newton_arrays, newton_move
+from channelcode._kernels.transport.newton import (
+    STEPS,
+    is_settled,
+    newton_arrays,
+    newton_move,
+)
 from channelcode._kernels.transport.rare import FAR, count_light, mixed_nodes, rarest_cells
 
 FIRST_GOAL = 1e-5  # decrement on the first nodes: they err by more
 MOST_RARE = 32  # cells with nodes of their own
 STAGES = 3  # of Newton's method, the last on all nodes
+NEAREST, NEAR, WIDER = 1e-6, 1e-3, 10.0  # distances of atoms of size one, taken for none in turn
 EXTRA = 8  # of the given nodes to one of them, for every rare cell in every replicate
 
 
@@ -81,6 +90,29 @@ def sort_atoms(atoms: np.ndarray, order: np.ndarray) -> None:
 
 
 @kernel
+def nodes_newton(
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    v: np.ndarray,
+    nodes: np.ndarray,
+    shares: np.ndarray,
+    goal: float,
+) -> tuple[int, bool]:
+    """Newton on the semi-dual over `nodes (n, r - 1)`; the steps, and whether all masses came out.
+
+    The atoms are sorted by their first coordinate.
+    """
+    m = atoms.shape[0]
+    mass, hessian, rows, work, state = newton_arrays(m)
+    while True:
+        value = line_cells(atoms, v, nodes, shares, mass, hessian, hessian[:0])
+        for j in range(m):
+            value += v[j] * weights[j]
+        if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
+            return int(state[STEPS]), is_settled(weights, rows)
+
+
+@kernel
 def quasi_newton(
     atoms: np.ndarray,
     weights: np.ndarray,
@@ -89,15 +121,28 @@ def quasi_newton(
     shares: np.ndarray,
     goal: float,
 ) -> int:
-    """Newton on the semi-dual over `nodes (n, r - 1)`, for sorted atoms; returns the steps."""
+    """As `nodes_newton`; where masses do not come out, near atoms are taken for one; the steps.
+
+    Clusters of atoms whose distances are many orders apart are beyond one Newton's method. Taking
+    atoms within `near` of each other for one changes the dual value by about as much.
+    """
     m = atoms.shape[0]
-    mass, hessian, rows, work, state = newton_arrays(m)
-    while True:
-        value = line_cells(atoms, v, nodes, shares, mass, hessian)
-        for j in range(m):
-            value += v[j] * weights[j]
-        if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
-            return int(state[STEPS])
+    steps, settled = nodes_newton(atoms, weights, v, nodes, shares, goal)
+    near = NEAREST
+    group = np.empty(m, dtype=np.int64)
+    while not settled and near <= NEAR:
+        some, own = atoms.copy(), weights.copy()
+        kept = merge_atoms(some, own, group, near * near)
+        near *= WIDER
+        if kept in (1, m):
+            continue
+        u = np.empty(kept)
+        axis_potential(some[:kept], own[:kept], u)
+        more, settled = nodes_newton(some[:kept], own[:kept], u, nodes, shares, goal)
+        steps += more
+        if settled:
+            spread_potential(u, group, v)
+    return steps
 
 
 @kernel
@@ -169,7 +214,7 @@ def quasi_pool(
             all_weights[j] = weights[j]
             for d in range(r):
                 all_atoms[j, d] = stack[c, j, d]
-        kept = merge_atoms(all_atoms, all_weights, group)
+        kept = merge_atoms(all_atoms, all_weights, group, SAME)
         if kept == 1:
             for j in range(m):
                 potentials[c, j] = 0.0
@@ -225,7 +270,7 @@ def quasi_judge(
 
     Each replicate is an equal stretch of the `given` nodes, which the potentials have not seen,
     with those added that show the rare cells. The loss is what the mean of the replicates exceeds
-    the least dual value on the same nodes, that of a coupling whose cells there have their masses.
+    the value of a coupling of the same nodes, near the cells that Newton's method ends at.
     """
     n, m, r = stack.shape
     loss = np.empty(n)
@@ -235,6 +280,7 @@ def quasi_judge(
     tails = np.empty(m)
     v = np.empty(m)
     mass = np.empty(m)
+    moment = np.empty((m, r))
     hessian = np.empty((m, m))
     replicates = values.shape[1]
     rare = np.empty(min(count_light(weights), MOST_RARE), dtype=np.int64)
@@ -266,12 +312,14 @@ def quasi_judge(
         mean = 0.0
         for t in range(replicates):
             begin, end = t * length, (t + 1) * length
-            total = line_cells(atoms, v, nodes[begin:end], shares[begin:end], mass, hessian)
+            rule, parts = nodes[begin:end], shares[begin:end]
+            total = line_cells(atoms, v, rule, parts, mass, hessian, moment[:0])
             values[c, t] = total + constant
             mean += values[c, t] / replicates
         quasi_newton(atoms, own, v, nodes, shares, goal)
-        least = line_cells(atoms, v, nodes, shares, mass, hessian)
+        least = line_cells(atoms, v, nodes, shares, mass, hessian, moment)
         for j in range(m):
             least += own[j] * v[j]
+        least -= repair_loss(atoms, own, v, mass, moment)
         loss[c] = abs(mean - least)
     return loss

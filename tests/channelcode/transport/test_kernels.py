@@ -271,7 +271,7 @@ def test_cells_in_space(rng):
     mass, hessian, moment = np.zeros(5), np.zeros((5, 5)), np.zeros((5, 3))
     shares = rng.random(16)
     assert_matches_py_func(
-        cells_kernels.line_cells, points, v, nodes, shares, mass, hessian, atol=1e-14
+        cells_kernels.line_cells, points, v, nodes, shares, mass, hessian, moment, atol=1e-14
     )
     assert_matches_py_func(cells_kernels.first_potential, 3 * points, upper_quantiles(weights), v)
     assert_matches_py_func(cells_kernels.axis_potential, 3 * points, weights, v, atol=1e-14)
@@ -290,7 +290,7 @@ def test_cells_in_space(rng):
     assert_matches_py_func(faces_kernels.split_cells, points, weights, v, *cells, atol=1e-13)
     doubled = np.concatenate((points, points[:1]))
     assert_matches_py_func(
-        cells_kernels.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64)
+        cells_kernels.merge_atoms, doubled, np.full(6, 1 / 6), np.zeros(6, dtype=np.int64), 1e-26
     )
 
 
@@ -305,6 +305,8 @@ def test_quasi_and_space(rng):
     assert_matches_py_func(
         quasi_kernels.quasi_newton, ordered, weights, v[0], nodes, np.ones(16), 1e-9, atol=1e-8
     )
+    rule = (nodes, np.ones(16), 1e-9)
+    assert_matches_py_func(quasi_kernels.nodes_newton, ordered, weights, v[0], *rule, atol=1e-8)
     assert_matches_py_func(quasi_kernels.move_origin, points, weights)
     for own in (weights, np.array([0.6, 0.3987, 0.0008, 0.0005])):  # the second has rare cells
         tails = upper_quantiles(own)
@@ -359,7 +361,7 @@ def test_shifted_nodes_see_a_far_half_space():
     assert rare_kernels.mixed_nodes(atoms, v, rare, given, 8, 16, nodes, shares) == 8 * 144
     assert shares.sum() == pytest.approx(8.0, rel=0.05)  # one for each replicate
     mass, hessian = np.zeros(2), np.zeros((2, 2))
-    total = cells_kernels.line_cells(atoms, v, nodes, shares, mass, hessian)
+    total = cells_kernels.line_cells(atoms, v, nodes, shares, mass, hessian, hessian[:0])
     size = np.hypot(1.0, 1e-3)
     tail = special.ndtr(-5 / size)
     assert mass[1] == pytest.approx(tail, rel=0.2)
