@@ -22,6 +22,7 @@ from channelcode.capacity.certify.density import DensityBound, density_bound, sm
 from channelcode.capacity.certify.far_inputs import covered, search_end
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
+from channelcode.capacity.noise.poisson import poisson_low_power
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
@@ -49,7 +50,8 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
-    for theorem in (shannon, laplace_power) if isinstance(solver, Auto) else (shannon,):
+    known_laws = (shannon, laplace_power, poisson_low_power)
+    for theorem in known_laws if isinstance(solver, Auto) else (shannon,):
         known = theorem(problem, throw=throw, tol=tol, started=started)
         if known is not None:
             return known

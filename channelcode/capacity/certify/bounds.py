@@ -22,6 +22,7 @@ from channelcode.capacity.low_power import LOW, best_rate, value_near_zero
 from channelcode.capacity.problem import EPSILON, Problem
 from channelcode.errors import InvalidArgument
 
+SMALLEST = 5e-324  # the spacing of doubles below 1e-308, where nothing is accurate relatively
 ROUNDING = 16 * EPSILON  # both bounds are moved outwards by this, times the size of the terms
 
 
@@ -86,7 +87,8 @@ def certify_within(
         bound = _continuous_bound(problem, points, found, multiplier, tol)
     if known is not None and 0.0 < found.nats < LOW and not problem.is_finite:
         return Bounds(*relative(lower, bound.nats), bound.scope, found, True)
-    price = multiplier * abs(problem.limits.budget) if multiplier > 0 else 0.0
+    priced = multiplier > 0 and problem.limits.cost is not None
+    price = multiplier * abs(problem.limits.budget) if priced else 0.0
     most = float(np.log(problem.channel.num_outputs))
     lower, upper = widened(lower, bound.nats, price, most, size=found.nats)
     return Bounds(float(lower), float(upper), bound.scope, found, bound.complete)
@@ -108,7 +110,8 @@ def _low_power_bound(problem: Problem, found: LawValue, multiplier: float) -> Up
 
 def relative(lower: Any, upper: Any) -> tuple[Any, Any]:
     """Both bounds moved outwards by 1e-9 of themselves: sums that kept their relative accuracy."""
-    return lower * (1.0 - 1e-9), upper * (1.0 + 1e-9)
+    step = 4 * SMALLEST
+    return np.maximum(lower * (1.0 - 1e-9) - step, 0.0), upper * (1.0 + 1e-9) + step
 
 
 def widened(lower: Any, upper: Any, price: Any, most: float, size: Any = None) -> tuple[Any, Any]:
@@ -157,7 +160,7 @@ def _spent(problem: Problem, points: Array, weights: Array) -> tuple[float, floa
         weights, cost = weights[used], cost[used]
     spent = float(weights @ cost)
     size = spent if problem.limits.is_power else float(weights @ np.abs(cost))
-    return spent, problem.limits.budget + 8 * EPSILON * size
+    return spent, problem.limits.budget + 8 * EPSILON * size + (len(cost) + 1) * SMALLEST
 
 
 def _share_within_budget(problem: Problem, points: Array, weights: Array) -> float:

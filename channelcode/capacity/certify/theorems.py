@@ -27,9 +27,12 @@ def theorem(problem: Problem, points: Array, weights: Array, multiplier: float) 
     kind, limit = type(problem.channel), problem.limits
     if limit.cost is not None and not limit.is_power:
         return None
-    budget = min(limit.budget, limit.peak**2)
-    if budget == 0.0 and not problem.is_finite:
+    if (limit.budget == 0.0 or limit.peak == 0.0) and not problem.is_finite:
         return "the only input allowed, zero"
+    budget = min(limit.budget, limit.peak**2)  # zero for a peak below 1e-162, which is not none
+    if budget == 0.0:
+        smooth = kind in _PROOFS or kind is Softmax
+        return "inputs too small for doubles to tell" if smooth else None
     if kind in _PROOFS and len(points) == 2 and budget < np.inf:
         radius = sqrt(budget)
         scope, slope = _PROOFS[kind]

@@ -77,7 +77,7 @@ def _even_count(problem: Problem, inner: float, fine: int) -> int:
 
 def _inputs(problem: Problem, radius: float, inner: float, fine: int, wide: int) -> Array:
     even = np.linspace(-inner, inner, _even_count(problem, inner, fine))
-    unit = 1e-3 * min(inner, 1.0)
+    unit = max(1e-3 * min(inner, 1.0), 1e-300)
     far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
     far[-1] = radius
     points = np.unique(np.concatenate([even, far, -far]))

@@ -22,8 +22,11 @@ class Auto:
             proposal = _checked(problem, proposal, tol)
         if proposal is None and problem.is_finite:
             from channelcode.capacity.solvers.interior_point import InteriorPoint
+            from channelcode.capacity.solvers.spare_budget import spare_budget_law
 
-            proposal = InteriorPoint().propose(problem, tol=tol)
+            proposal = spare_budget_law(problem, tol=tol)
+            if proposal is None:
+                proposal = InteriorPoint().propose(problem, tol=tol)
         elif proposal is None:
             from channelcode.capacity.solvers.continuous import Continuous
 

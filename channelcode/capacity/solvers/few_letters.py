@@ -45,7 +45,10 @@ def maximise_few(
         if change is None:
             break
         moved, risen, dearer = change
-        fallen = target / weights - slack - slack / weights * moved
+        with np.errstate(over="ignore"):
+            fallen = target / weights - slack - slack / weights * moved
+        if not np.isfinite(fallen).all():
+            break
         spent = float(moved @ cost) if limited else 0.0
         parts = [(weights, moved), (slack, fallen)]
         if limited:
@@ -68,8 +71,9 @@ def _step(
 ) -> tuple[Array, float, float] | None:  # fmt: skip
     scaled = rows / np.sqrt(output)
     matrix = scaled @ scaled.T
-    matrix[np.diag_indices_from(matrix)] += slack / weights
-    residual = divergence - 1.0 - level - s * cost + target / weights
+    with np.errstate(over="ignore"):  # a weight of 1e-320 is none: what is not finite ends below
+        matrix[np.diag_indices_from(matrix)] += slack / weights
+        residual = divergence - 1.0 - level - s * cost + target / weights
     count = len(weights)
     try:
         free, flat, dear = np.linalg.solve(

@@ -13,6 +13,7 @@ from channelcode.capacity.search.reach import filled, reach
 from channelcode.capacity.solvers.continuous.maxima import maxima
 
 FINE, WIDE = 801, 400
+TINY = 1e-300  # a unit that may be divided by
 MOST_TURNS = 16  # of each probability of a black box that begin as inputs
 
 
@@ -38,7 +39,7 @@ class LineSearch:
         radius = max(radius, 4.0 * float(np.abs(marks[np.abs(marks) < 1e15]).max(initial=0.0)))
         radius = float(min(limit.peak, radius))
         inner = min(max(8.0, 4.0 * min(root, 1e3)), radius)
-        unit = 1e-3 * min(inner, 1.0, max(root, 1e-12))
+        unit = max(1e-3 * min(inner, 1.0, max(root, 1e-12)), TINY)
         far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), 61)[1:])
         far[-1] = radius
         pieces = [np.linspace(-inner, inner, 101), far, -far, marks[np.abs(marks) <= radius]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode import BinarySymmetric, Cauchit, Logistic, Probit, Softmax
+from channelcode import BinarySymmetric, Cauchit, Link, Logistic, Ordinal, Probit, Softmax, capacity
 from channelcode.capacity import ClosedForm, Cost, Peak, Power, Problem, Unconstrained
 from channelcode.capacity.certify.theorems import theorem
 from channelcode.capacity.simplex import simplex_code
@@ -83,3 +83,18 @@ def test_where_there_is_none():
         (Logistic(), Power(5.0)),
     ):
         assert theorem(Problem(channel, constraint), atoms, HALVES, 0.0) is None
+
+
+@pytest.mark.parametrize("peak", [1e-100, 1e-300, 5e-324])
+def test_a_step_is_told_however_small_the_peak(peak):
+    """Below 1e-162 its square is zero, and "the only input allowed, zero" was certified."""
+    step = Link(lambda l: np.where(l > 0.0, 0.9, 0.1))
+    result = capacity(step, Peak(peak))
+    assert result.bits == pytest.approx(0.5310044064107188, abs=1e-9)
+
+
+@pytest.mark.parametrize("channel", [Logistic(), Probit(), Softmax(3), Ordinal([-1.0, 1.0])])
+@pytest.mark.parametrize("peak", [1e-170, 1e-300, 5e-324])
+def test_smooth_channels_under_a_peak_whose_square_is_zero(channel, peak):
+    result = capacity(channel, Peak(peak))
+    assert 0.0 <= result.bits <= result.upper <= 1e-12
