@@ -167,8 +167,22 @@ def inlined(function: Callable[P, R]) -> Kernel[P, R]:
     return _compiled(function, inline="always")
 
 
-def _compiled(function: Callable[P, R], *, inline: Literal["never", "always"]) -> Kernel[P, R]:
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
+def borrowing(function: Callable[P, R]) -> Kernel[P, R]:
+    """As `kernel`, for a function that makes no array, only views of those it is given.
+
+    Nothing is counted then: in a loop over short rows the counts of references, atomic each, cost
+    more than the work, and much of the time to compile.
+    """
+    return _compiled(function, inline="never", counted=False)
+
+
+def _compiled(
+    function: Callable[P, R], *, inline: Literal["never", "always"], counted: bool = True
+) -> Kernel[P, R]:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": inline}
+    if not counted:
+        options["_nrt"] = False  # the name that numba's own sorting kernels use
+    compiled: Any = numba.njit(**options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
         cast(Any, function).py_func = function
         return cast(Kernel[P, R], function)

@@ -99,7 +99,8 @@ def checked_pool(pool: Any, target: Any) -> Pool | list[Measure]:
     check_law("target", target)
     if isinstance(pool, Pool):
         check_dimension("target", target, pool.dim)
-        if not isinstance(pool, ScalarPool):  # whose squares are looked at when they are there
+        # The squares of others are looked at when they are there.
+        if not isinstance(pool, ScalarPool | EmpiricalPool):
             _check_size(pool)
         return pool
     if isinstance(pool, Measure) or not isinstance(pool, Sequence):
@@ -119,13 +120,10 @@ def checked_pool(pool: Any, target: Any) -> Pool | list[Measure]:
 
 
 def _check_size(pool: Pool) -> None:
-    """Refuse a pool whose largest coordinate or deviation has no square."""
-    if isinstance(pool, EmpiricalPool):
-        largest = float(max(pool.samples.max(), -pool.samples.min()))
-    else:
-        mean = max(float(pool.mean.max()), -float(pool.mean.min()))
-        # a covariance may be a rounding below zero
-        largest = max(mean, float(np.sqrt(max(pool.total_variance.max(), 0.0))))
+    """Refuse a pool whose largest mean or deviation has no square."""
+    mean = max(float(pool.mean.max()), -float(pool.mean.min()))
+    # a covariance may be a rounding below zero
+    largest = max(mean, float(np.sqrt(max(pool.total_variance.max(), 0.0))))
     if not largest <= LARGEST:
         raise InvalidArgument("pool", "must have squared distances that are finite", largest)
 

@@ -12,7 +12,7 @@ from channelcode.transport.canonical import scale_of, span_atoms
 from channelcode.transport.certify import space_judge
 from channelcode.transport.monotone import line_constant
 from channelcode.transport.pools.gaussians import Judged, Terms, correlations, judged
-from channelcode.transport.pools.samples import samples_squared
+from channelcode.transport.pools.samples import check_samples, samples_squared
 from channelcode.transport.rules import REPLICATES, coverage_factor
 from channelcode.transport.solvers import Plane, Space
 from channelcode.transport.target import Reduced
@@ -113,6 +113,7 @@ class SampleBounds:
     """Bounds for samples in R^k: mean and variance, `|m - m_T|^2 + (sd_X - sd_T)^2`."""
 
     def __init__(self, pool: EmpiricalPool, law: DiscreteMeasure, target: Reduced) -> None:
+        check_samples(pool)
         self.pool, self.law, self.target = pool, law, target
         shift = target.shift_from(pool.mean)
         variance, deviation = pool.total_variance, target.deviation * target.unit

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from channelcode._validation import Array
+from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, EmpiricalPool
 from channelcode.transport.monotone import monotone_plan
 from channelcode.transport.pools.gaussians import Judged
-from channelcode.transport.problem import Problem
+from channelcode.transport.problem import LARGEST, Problem
 from channelcode.transport.solve import Auto, solve
 from channelcode.transport.solvers.assignment import Assignment
 from channelcode.transport.solvers.semidual import SemiDual
@@ -16,6 +17,13 @@ from channelcode.transport.target import EPSILON, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
 CHUNK = 1 << 16  # numbers handled at a time: half a megabyte; twice that is paged in anew each time
+
+
+def check_samples(pool: EmpiricalPool) -> None:
+    """Refuse a pool whose largest coordinate has no square."""
+    largest = float(max(pool.samples.max(), -pool.samples.min()))
+    if not largest <= LARGEST:
+        raise InvalidArgument("pool", "must have squared distances that are finite", largest)
 
 
 def samples_squared(
@@ -32,6 +40,7 @@ def samples_squared(
         masses = np.full(len(heavy), 1.0 / len(heavy))
     if target.rank > 1:
         return _by_cells(pool, samples, masses, law, target, tol=tol)
+    check_samples(pool)
     variance = target.variance * target.unit**2
     if target.rank == 1 and samples.shape[2] == 1:
         squared = _line(samples[:, :, 0], masses, target, target.centre[0], target.offset[0])
@@ -98,7 +107,7 @@ def _by_cells(
     tol: float | None,
 ) -> Judged:
     """`W2^2 = E|X - m_T|^2 + tr Cov T - 2 max E<X - m_T, T - m_T>`, judged by primal and dual."""
-    from channelcode._kernels.transport.samples.assign import centre_pool
+    from channelcode._kernels.transport.samples.centre import centre_pool
 
     n, size, dim = samples.shape
     atoms = np.ascontiguousarray(target.points @ target.basis.T)
@@ -112,6 +121,7 @@ def _by_cells(
     )
     solved = Assignment(rows, masses, atoms, weights)
     variance = target.variance * unit * unit
+    reach = float(np.abs(target.mean).max())
     spread, primal, dual = np.zeros(n), np.zeros(n), np.zeros(n)
     closed = np.zeros(n, dtype=bool)
     few = len(atoms) <= SemiDual.MOST_ATOMS
@@ -119,9 +129,13 @@ def _by_cells(
         part = samples[start : start + rows]
         count = len(part)
         window = slice(start, start + count)
-        centre_pool(part, masses, target.centre, target.offset, away, grain, spread[window])
+        farthest = centre_pool(
+            part, masses, target.centre, target.offset, away, grain, spread[window]
+        )
+        if not farthest <= LARGEST / 4 - reach:
+            check_samples(pool)
         scores = np.matmul(atoms, away[:count].transpose(0, 2, 1), out=tables[:count])
-        solved.solve(scores, away)
+        solved.solve(scores, away[:count])
         scale = grain[:count] * unit
         primal[window], dual[window] = solved.primal[:count] * scale, solved.dual[:count] * scale
         closed[window] = solved.closed[:count]

@@ -32,12 +32,21 @@ class Assignment:
         self.masses, self.atoms, self.weights = masses, atoms, weights
         self.later = _rounding(masses, weights)
         self.v = np.empty((n, m))
+        self.scale = np.empty(n)
         self.bounds = np.empty((n, 2))
         self.met = np.empty(n, dtype=np.int64)
         self.cells = np.empty(size, dtype=np.int64)
         self.near = np.empty(size, dtype=np.int64)
         self.links = np.empty((4, room), dtype=np.int64)
         self.part = np.empty(room)
+        self.room = (
+            np.empty((2, m * size)),
+            np.empty((5, size)),
+            np.empty(size, dtype=np.int64),
+            np.empty((2, m, m)),
+            np.empty((9, m)),
+            np.empty((m + 6, m), dtype=np.int64),
+        )
         self.last = Plan(0, 0)
 
     def solve(self, scores: Array, samples: Array) -> None:
@@ -49,15 +58,15 @@ class Assignment:
         from channelcode._kernels.transport.samples.assign import assign_pool
         from channelcode._kernels.transport.samples.semidual import bits_for
 
+        self.start(scores, samples)
         self.last = Plan(
             *assign_pool(
                 scores,
-                samples,
                 self.masses,
-                self.atoms,
                 self.weights,
                 self.later,
                 bits_for(len(self.weights)),
+                self.scale,
                 self.v,
                 self.bounds,
                 self.cells,
@@ -65,8 +74,19 @@ class Assignment:
                 self.links,
                 self.part,
                 self.met,
+                *self.room,
             )
         )
+
+    def start(self, scores: Array, samples: Array) -> None:
+        """Potentials to begin with, in `v`: two kernels, so that few atoms compile one only."""
+        from channelcode._kernels.transport.samples import start as kernels
+
+        m, dim = self.atoms.shape
+        if dim <= kernels.MOST_AXES and m >= kernels.FEWEST_ATOMS:
+            kernels.start_by_moments(samples, self.atoms, self.weights, self.v, self.scale)
+        else:
+            kernels.start_pool(scores, self.weights, self.v, self.scale)
 
     @property
     def primal(self) -> Array:

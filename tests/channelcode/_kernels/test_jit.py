@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import pytest
 
-from channelcode._kernels.jit import CheckedFiles, kernel
+from channelcode._kernels.jit import CheckedFiles, borrowing, kernel
 from tests.kernel_checks import assert_matches_py_func
 
 SOURCE = """
@@ -341,3 +341,24 @@ def test_a_constant_argument_needs_no_code_of_its_own():
     values = np.array([1.0, 2.0, 4.0])
     assert caller(values) == caller.py_func(values) == 1.0 + 3.0 + 7.0
     assert len(scaled.signatures) == 1  # type: ignore[attr-defined]
+
+
+def test_a_borrowing_kernel_counts_no_references_and_makes_no_array():
+    @borrowing
+    def sums(table, out):
+        for i in range(table.shape[0]):
+            row = table[i]
+            for value in row:
+                out[i] += value
+
+    @borrowing
+    def fresh(n):
+        return np.zeros(n)
+
+    table = np.arange(6.0).reshape(2, 3)
+    held = sys.getrefcount(table)
+    assert_matches_py_func(sums, table, np.zeros(2))
+    assert sys.getrefcount(table) == held
+    assert "NRT_incref" not in "".join(sums.inspect_llvm().values())  # type: ignore[attr-defined]
+    with pytest.raises(numba.TypingError):
+        fresh(3)

@@ -37,10 +37,19 @@ from channelcode._kernels.transport.samples import (
     assign as assign_kernels,
 )
 from channelcode._kernels.transport.samples import (
+    centre as centre_kernels,
+)
+from channelcode._kernels.transport.samples import (
     flow as flow_kernels,
 )
 from channelcode._kernels.transport.samples import (
+    judge as judge_kernels,
+)
+from channelcode._kernels.transport.samples import (
     semidual as semidual_kernels,
+)
+from channelcode._kernels.transport.samples import (
+    start as start_kernels,
 )
 from channelcode._kernels.transport.space import (
     face_pool as face_kernels,
@@ -168,16 +177,21 @@ def test_samples(rng, even):
     scores = np.ascontiguousarray(atoms @ samples.transpose(0, 2, 1))
     mass = np.full(size, 1 / size) if even else rng.dirichlet(np.ones(size))
     v, spread, room = np.zeros(4), (atoms.T * weights) @ atoms, np.zeros((5, 2, 2))
-    assert_matches_py_func(semidual_kernels.first_potential, scores[0], weights, v, atol=1e-14)
-    assert_matches_py_func(semidual_kernels.multiply, spread, spread, room[0])
+    beside = np.zeros((2, size))
+    first = (scores[0], weights, v, beside)
+    assert_matches_py_func(start_kernels.first_potential, *first, atol=1e-14)
+    assert_matches_py_func(start_kernels.multiply, spread, spread, room[0])
     centre, source = np.zeros(2), np.zeros((2, 2))
     given = (samples[0], centre, source)
-    assert_matches_py_func(semidual_kernels.sample_moments, *given, atol=1e-14)
-    semidual_kernels.sample_moments(*given)
+    assert_matches_py_func(start_kernels.sample_moments, *given, atol=1e-14)
+    start_kernels.sample_moments(*given)
     np.testing.assert_allclose(source, np.cov(samples[0].T, bias=True), atol=1e-14)
     moments = (source, centre, atoms, spread, room, v)
-    assert_matches_py_func(semidual_kernels.moment_potential, *moments, atol=1e-13)
-    scale = semidual_kernels.moment_potential(*moments)
+    assert_matches_py_func(start_kernels.moment_potential, *moments, atol=1e-13)
+    scale = start_kernels.moment_potential(*moments)
+    starts = (weights, np.zeros((2, 4)), np.zeros(2))
+    assert_matches_py_func(start_kernels.start_pool, scores, *starts, atol=1e-14)
+    assert_matches_py_func(start_kernels.start_by_moments, samples, atoms, *starts, atol=1e-13)
     best, lead, pair = np.zeros(size), np.zeros(size), np.zeros(size, dtype=np.int64)
     assert_matches_py_func(semidual_kernels.rank_cells, scores[0], bits, v, best, lead, pair)
     semidual_kernels.rank_cells(scores[0], bits, v, best, lead, pair)
@@ -185,10 +199,17 @@ def test_samples(rng, even):
     np.testing.assert_array_equal(pair, (order[0] << bits) + order[1])
     for count in (1, 40, 90, 200):
         assert_matches_py_func(semidual_kernels.lead_of, best - lead, count)
-    filled, squares, rows = np.zeros(4), np.zeros((2, 4, 4)), np.zeros((2, 4))
-    newton = (scores[0], mass, weights, bits, 0.1, scale, v, best, lead, pair, filled)
-    assert_matches_py_func(semidual_kernels.approach, *newton, squares, rows, atol=1e-13)
-    semidual_kernels.approach(*newton, squares, rows)
+    filled, squares, rows = np.zeros(4), np.zeros((2, 4, 4)), np.zeros((5, 4))
+    ranked = (best, lead, pair, filled)
+    measured = (scores[0], mass, weights, rows[0], bits, v, *ranked)
+    assert_matches_py_func(semidual_kernels.measure, *measured, atol=1e-15)
+    semidual_kernels.measure(*measured)
+    np.testing.assert_allclose(filled, np.bincount(pair >> bits, mass, 4), atol=1e-15)
+    stepped = (mass, weights, bits, scale, beside[0], lead, pair, filled, squares, rows[1])
+    assert_matches_py_func(semidual_kernels.newton_step, *stepped, atol=1e-13)
+    newton = (scores[0], mass, weights, rows[0], bits, 0.1, scale, np.inf, v, *ranked, squares)
+    assert_matches_py_func(semidual_kernels.approach, *newton, rows[1], rows[2], atol=1e-13)
+    semidual_kernels.approach(*newton, rows[1], rows[2])
     np.testing.assert_allclose(filled, weights, atol=0.2)
     solved = Assignment(2, mass, atoms, weights)
     for array in (solved.links, solved.part, solved.near, solved.cells, solved.v):
@@ -197,18 +218,43 @@ def test_samples(rng, even):
     links[:2, :size] = np.arange(size), pair >> bits
     part[:size] = mass
     prices, entry = np.ascontiguousarray(scores[0].T), np.zeros((10, 4), dtype=np.int64)
-    paths = (prices, weights, solved.later, size, filled, v, links, part, squares, entry)
+    paths = (prices, weights, solved.later, size, filled, v, links, part, squares, entry, rows)
     assert_matches_py_func(flow_kernels.settle, *paths, atol=1e-14)
     entries = flow_kernels.settle(*paths)
     solved.near[:] = np.arange(size)
-    judged = (solved.cells, solved.near, size, links, part, entries, np.zeros((2, size)))
+    judged = (solved.cells, solved.near, size, links, part, entries, np.zeros((3, size)), rows)
     judge = (scores[0], mass, weights, v, *judged)
-    assert_matches_py_func(assign_kernels.judge, *judge, atol=1e-14)
-    primal, dual, rounding = assign_kernels.judge(*judge)
+    assert_matches_py_func(judge_kernels.judge, *judge, atol=1e-14)
+    primal, dual, rounding = judge_kernels.judge(*judge)
     assert -1e-15 <= dual - primal <= rounding
-    whole = (mass, atoms, weights, solved.later, bits, solved.v, solved.bounds, solved.cells)
-    plan = (solved.near, links, part, solved.met)
-    assert_matches_py_func(assign_kernels.assign_pool, scores, samples, *whole, *plan, atol=1e-13)
+    solved.start(scores, samples)
+    whole = (mass, weights, solved.later, bits, solved.scale, solved.v, solved.bounds, solved.cells)
+    room = tuple(np.zeros_like(array) for array in solved.room)
+    plan = (solved.near, links, part, solved.met, *room)
+    assert_matches_py_func(assign_kernels.assign_pool, scores, *whole, *plan, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 64, 65, 1000])
+def test_folds_add_up(rng, size):
+    values = rng.integers(-9, 9, size).astype(float)
+    total = assert_matches_py_func(judge_kernels.folded_sum, values)
+    assert total == values.sum()
+
+
+@pytest.mark.parametrize("n", [5, 90])
+def test_points_near_the_edges(rng, n):
+    """About as many as wanted, those with the least leads, and all where few are left out."""
+    lead, near = rng.exponential(size=n), np.arange(n)
+    for wanted in (1.0, 0.3 * n, 0.7 * n):
+        given = (lead, wanted, near)
+        count = assert_matches_py_func(assign_kernels.nearest_points, *given)
+        kept = near.copy()
+        assert assign_kernels.nearest_points(lead, wanted, kept) == count
+        if wanted > 0.6 * n:
+            assert count == n
+        else:
+            assert int(wanted) <= count
+            assert set(kept[:count]) == set(np.argsort(lead)[:count])
 
 
 def test_paths_between_cells(rng):
@@ -253,8 +299,8 @@ def test_centre(rng):
     mass = rng.dirichlet(np.ones(11))
     out = (np.zeros((3, 11, 2)), np.zeros(3), np.zeros(3))
     given = (samples, mass, centre, np.array([0.0, 1e-9]), *out)
-    assert_matches_py_func(assign_kernels.centre_pool, *given, atol=1e-11)
-    assign_kernels.centre_pool(*given)
+    assert_matches_py_func(centre_kernels.centre_pool, *given, atol=1e-11)
+    centre_kernels.centre_pool(*given)
     away, unit, spread = out
     expected = ((samples - centre) ** 2).sum(axis=2) @ mass
     np.testing.assert_allclose(spread, expected, rtol=1e-7)

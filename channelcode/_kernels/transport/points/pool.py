@@ -12,7 +12,7 @@ from channelcode._kernels.transport.points.approach import dual_value, newton_po
 from channelcode._kernels.transport.points.coupling import coupling_loss
 from channelcode._kernels.transport.points.rank import make_room, rank_points
 from channelcode._kernels.transport.rare import FAR, RARE, RARE_FAR
-from channelcode._kernels.transport.samples.semidual import FARTHEST, MOST_AXES, moment_potential
+from channelcode._kernels.transport.samples.start import FARTHEST, MOST_AXES, moment_potential
 
 FIRST_STEPS = 10  # of Newton's method on some points,
 STEPS = 3  # then on all,

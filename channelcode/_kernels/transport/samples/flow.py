@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import borrowing
 
 ROUNDING = 2e-15  # of a mass or a weight: parts of it below are the rounding of sums
+COUNTED = 2.5e-16  # of a weight, where masses are numbers of points: no sums are rounded
 POINT, CELL, NEXT, LAST = 0, 1, 2, 3  # rows of `links`; cell -1: an entry not in use
 
 
-@kernel
+@borrowing
 def cheapest_moves(
     prices: np.ndarray,
     j: int,
@@ -37,7 +38,7 @@ def cheapest_moves(
     least[j] = math.inf
 
 
-@kernel
+@borrowing
 def shortest_paths(
     least: np.ndarray,
     v: np.ndarray,
@@ -97,7 +98,7 @@ def shortest_paths(
     return count
 
 
-@kernel
+@borrowing
 def settle(
     prices: np.ndarray,
     weights: np.ndarray,
@@ -109,6 +110,7 @@ def settle(
     part: np.ndarray,
     squares: np.ndarray,
     entry: np.ndarray,
+    rows: np.ndarray,
 ) -> int:
     """Move mass along shortest paths between cells until no cell has an excess or a lack.
 
@@ -121,14 +123,14 @@ def settle(
     Equal masses, one of `total` each, go first in whole points, to the weights rounded to whole
     points, so that only the last moves split a point: `later (m,)` is that rounding, NaN for
     unequal masses. A search serves all cells that lack mass, as far as their paths do not share
-    points. `squares (1, m, m)` and `entry (m + 6, m)` are room.
+    points. `squares (1, m, m)`, `entry (m + 6, m)` and `rows (5, m)` are
+    room.
     """
     size, m = prices.shape
     room = part.shape[0]
     least = squares[0]
     parent, order, head, stale = entry[m], entry[m + 1], entry[m + 2], entry[m + 3]
     mover, place = entry[m + 4], entry[m + 5]
-    rows = np.empty((5, m))
     excess, distance, enough = rows[0], rows[1], rows[2]
     even = later[0] == later[0]
     heaviest = 0
@@ -168,7 +170,7 @@ def settle(
             whole_points = False
             for j in range(m):
                 excess[j] = excess[j] / total + later[j]
-                enough[j] = ROUNDING * weights[j]
+                enough[j] = COUNTED * weights[j]
             continue
         if unused < 0:
             unused, spent = spent, -1
@@ -256,7 +258,7 @@ def settle(
     return size
 
 
-@kernel
+@borrowing
 def add_entry(links: np.ndarray, head: np.ndarray, e: int, j: int) -> None:
     """Put entry e first in the list of cell j."""
     links[CELL, e] = j
@@ -267,7 +269,7 @@ def add_entry(links: np.ndarray, head: np.ndarray, e: int, j: int) -> None:
     head[j] = e
 
 
-@kernel
+@borrowing
 def remove_entry(links: np.ndarray, head: np.ndarray, e: int, j: int) -> None:
     """Take entry e out of the list of cell j."""
     after, before = links[NEXT, e], links[LAST, e]

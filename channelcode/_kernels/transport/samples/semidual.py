@@ -1,4 +1,4 @@
-"""Weighted points to few atoms: a start from two moments, then damped Newton on the semi-dual.
+"""Weighted points to few atoms: damped Newton on the semi-dual.
 
 A point's best cell j and its second best k are kept as one number, `(j << bits) + k`: one select
 fewer in the innermost loop. `bits` is the least number with room for all atoms (`bits_for`).
@@ -6,23 +6,17 @@ fewer in the innermost loop. `bits` is the least number with room for all atoms 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import borrowing
 from channelcode._kernels.transport.newton import solve_laplacian
 
 MAX_PASSES = 10  # over the points
-STRIP_POINTS = 6  # for each atom, that count as near the edges,
-STRIP_PART = 0.5  # but no more than this part of all
+STRIP_POINTS = 12  # for each atom, that count as near the edges,
+STRIP_PART = 0.5  # but no more than this part of all;
+STRIP_SAMPLE = 128  # about so many points tell how far these are from the edges
 SHORTEST = 0.2  # step, as a part of Newton's
 LONGEST = 0.3  # step, in scales of the scores: an empty cell's edges say nothing
-FARTHEST = 3.0  # deviations of an atom's score: a higher start only costs digits
-MOST_AXES = 8  # dimensions in which covariances are worth their cube
-FEWEST_ATOMS = 12  # for which they are
-MOMENT_POINTS = 160  # at most about so many points give the moments
-ROOT_STEPS = 12  # of the square root: eigenvalues beyond 1e-4 of the trace are found
 
 
 def bits_for(atoms: int) -> int:
@@ -30,123 +24,7 @@ def bits_for(atoms: int) -> int:
     return max(1, (atoms - 1).bit_length())
 
 
-@kernel
-def first_potential(scores: np.ndarray, weights: np.ndarray, v: np.ndarray) -> float:
-    """Start in any dimension: Voronoi cells, scaled into the bulk; returns the scores' scale.
-
-    Half the variance of the scores `(m, n)` over their scale, beside their mean.
-    """
-    m, n = scores.shape
-    stride = max(1, n // MOMENT_POINTS)
-    count = (n - 1) // stride + 1
-    power = 0.0
-    for j in range(m):
-        total = 0.0
-        for i in range(0, n, stride):
-            total += scores[j, i]
-        centre = total / count
-        square = 0.0
-        for i in range(0, n, stride):
-            square += (scores[j, i] - centre) ** 2
-        v[j] = 0.5 * square / count
-        power += weights[j] * square / count
-    scale = math.sqrt(power) if power > 0.0 else 1.0
-    for j in range(m):
-        total = 0.0
-        for i in range(0, n, stride):
-            total += scores[j, i]
-        v[j] = min(v[j] / scale, FARTHEST * math.sqrt(2.0 * v[j])) + total / count
-    return scale
-
-
-@kernel
-def multiply(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
-    """The product of two small square matrices."""
-    dim = out.shape[0]
-    for d in range(dim):
-        for e in range(dim):
-            total = 0.0
-            for f in range(dim):
-                total += left[d, f] * right[f, e]
-            out[d, e] = total
-
-
-@kernel
-def sample_moments(points: np.ndarray, centre: np.ndarray, source: np.ndarray) -> None:
-    """Mean `(k,)` and covariance `(k, k)` of some of the points `(n, k)`."""
-    n, dim = points.shape
-    stride = max(1, n // MOMENT_POINTS)
-    count = (n - 1) // stride + 1
-    for d in range(dim):
-        centre[d] = 0.0
-        for e in range(dim):
-            source[d, e] = 0.0
-    for i in range(0, n, stride):
-        for d in range(dim):
-            centre[d] += points[i, d] / count
-    for i in range(0, n, stride):
-        for d in range(dim):
-            away = (points[i, d] - centre[d]) / count
-            for e in range(d + 1):
-                source[d, e] += away * (points[i, e] - centre[e])
-    for d in range(dim):
-        for e in range(d):
-            source[e, d] = source[d, e]
-
-
-@kernel
-def moment_potential(
-    source: np.ndarray,
-    centre: np.ndarray,
-    atoms: np.ndarray,
-    spread: np.ndarray,
-    squares: np.ndarray,
-    v: np.ndarray,
-) -> float:
-    """Start in few dimensions: exact for two normal laws; returns the scores' scale.
-
-    The best map between laws with covariances S and C has the potential `u(x) = x'Ax / 2` with
-    ASA = C, and v is its conjugate, `y'My / 2` with `M = S (CS)^{-1/2}`; the inverse root comes
-    from the iteration of Newton and Schulz. `source (k, k)` is S, `centre (k,)` the mean, `spread
-    (k, k)` is C, that of the atoms `(m, k)`; `squares (4, k, k)` is room.
-    """
-    m, dim = atoms.shape
-    product, root, inverse, step = squares[0], squares[1], squares[2], squares[3]
-    trace = 0.0
-    for d in range(dim):
-        for e in range(dim):
-            trace += spread[d, e] * source[e, d]
-    scale = math.sqrt(trace) if trace > 0.0 else 1.0
-    multiply(spread, source, root)
-    for d in range(dim):
-        for e in range(dim):
-            root[d, e] /= scale * scale
-            inverse[d, e] = 1.0 if d == e else 0.0
-    for _ in range(ROOT_STEPS):
-        multiply(inverse, root, step)
-        for d in range(dim):
-            for e in range(dim):
-                step[d, e] = (1.5 if d == e else 0.0) - 0.5 * step[d, e]
-        multiply(root, step, product)
-        root, product = product, root
-        multiply(step, inverse, product)
-        inverse, product = product, inverse
-    multiply(source, inverse, product)
-    for j in range(m):
-        level = 0.0
-        along = 0.0
-        square = 0.0
-        for d in range(dim):
-            along += centre[d] * atoms[j, d]
-            for e in range(dim):
-                square += atoms[j, d] * source[d, e] * atoms[j, e]
-                level += atoms[j, d] * product[d, e] * atoms[j, e]
-        level = min(0.5 * level / scale, FARTHEST * math.sqrt(max(square, 0.0)))
-        v[j] = along + (level if 0.0 < level < math.inf else 0.0)
-    return scale
-
-
-@kernel
+@borrowing
 def rank_row(
     row: np.ndarray,
     level: float,
@@ -169,7 +47,7 @@ def rank_row(
         second[i] = max(next_best, min(top, value))
 
 
-@kernel
+@borrowing
 def rank_cells(
     scores: np.ndarray,
     bits: int,
@@ -193,7 +71,7 @@ def rank_cells(
         rank_row(scores[j], v[j], j, bits, best, second, pair)
 
 
-@kernel
+@borrowing
 def lead_of(lead: np.ndarray, count: int) -> float:
     """A number that about `count` of the leads `(n,)`, none of them negative, do not exceed."""
     size = lead.shape[0]
@@ -220,48 +98,121 @@ def lead_of(lead: np.ndarray, count: int) -> float:
     return high
 
 
-@kernel
+@borrowing
+def measure(
+    scores: np.ndarray,
+    mass: np.ndarray,
+    weights: np.ndarray,
+    held: np.ndarray,
+    bits: int,
+    v: np.ndarray,
+    best: np.ndarray,
+    lead: np.ndarray,
+    pair: np.ndarray,
+    filled: np.ndarray,
+) -> float:
+    """Rank the points `(m, n)` at v, sum the cells' masses; how far these are off, all together.
+
+    Points that are not in the table and stay where they are have the masses `held (m,)`.
+    """
+    m, n = scores.shape
+    rank_cells(scores, bits, v, best, lead, pair)
+    for j in range(m):
+        filled[j] = held[j]
+    for i in range(n):
+        lead[i] = best[i] - lead[i]
+        filled[pair[i] >> bits] += mass[i]
+    error = 0.0
+    for j in range(m):
+        error += abs(filled[j] - weights[j])
+    return error
+
+
+@borrowing
+def newton_step(
+    mass: np.ndarray,
+    weights: np.ndarray,
+    bits: int,
+    scale: float,
+    room: np.ndarray,
+    lead: np.ndarray,
+    pair: np.ndarray,
+    filled: np.ndarray,
+    squares: np.ndarray,
+    step: np.ndarray,
+) -> float:
+    """Newton's `step (m,)` for the potentials; returns the width of the strip that it looked at.
+
+    The points within a strip at the edge of two cells give the rate at which mass moves across.
+    Some of the leads tell how wide it is. `squares (2, m, m)` and `room (n,)` are room.
+    """
+    m, n = weights.shape[0], lead.shape[0]
+    hessian, work = squares[0], squares[1]
+    mask = (1 << bits) - 1
+    stride = max(1, n // STRIP_SAMPLE)
+    count = (n - 1) // stride + 1
+    for i in range(count):
+        room[i] = lead[i * stride]
+    near = int(min(STRIP_POINTS * m, STRIP_PART * n) / stride) + 1
+    width = max(lead_of(room[:count], near), 1e-12 * scale)
+    reach = 1.0 / width
+    for j in range(m):
+        step[j] = filled[j] - weights[j]
+        for k in range(m):
+            hessian[j, k] = 0.0
+    for i in range(n):
+        share = mass[i] * max(1.0 - lead[i] * reach, 0.0)
+        hessian[pair[i] >> bits, pair[i] & mask] -= share * reach
+    # A weak link between all cells keeps the system regular.
+    weak = 1e-3 * reach / n
+    for j in range(m):
+        for k in range(j):
+            rate = hessian[j, k] + hessian[k, j] - weak
+            hessian[j, k] = rate
+            hessian[k, j] = rate
+    solve_laplacian(hessian, step, work)
+    longest = 0.0
+    for j in range(m):
+        longest = max(longest, abs(step[j]))
+    if longest > LONGEST * scale:
+        shorter = LONGEST * scale / longest
+        for j in range(m):
+            step[j] *= shorter
+    return width
+
+
+@borrowing
 def approach(
     scores: np.ndarray,
     mass: np.ndarray,
     weights: np.ndarray,
+    held: np.ndarray,
     bits: int,
     enough: float,
     scale: float,
+    smallest: float,
     v: np.ndarray,
     best: np.ndarray,
     lead: np.ndarray,
     pair: np.ndarray,
     filled: np.ndarray,
     squares: np.ndarray,
-    rows: np.ndarray,
+    base: np.ndarray,
+    step: np.ndarray,
 ) -> float:
     """Damped Newton until the cells' masses differ from the weights by `enough`, all together.
 
-    The points `(m, n)` within a strip at the edge of two cells give the rate at which mass moves
-    across. `v (m,)` receives the best potential seen; `best`, `lead` (over the second best), `pair`
-    `(n,)` and `filled (m,)` belong to it. Returns the difference; `squares (2, m, m)` and `rows (2,
-    m)` are room.
+    `v (m,)` begins one `step (m,)` from `base (m,)`, where the masses differed by `smallest`, or
+    that is infinite. It receives the best potential seen; `best`, `lead` (over the second best),
+    `pair` `(n,)` and `filled (m,)` belong to it. Returns the difference; see `measure` for `held`.
     """
-    m, n = scores.shape
-    hessian, work = squares[0], squares[1]
-    base, step = rows[0], rows[1]
-    mask = (1 << bits) - 1
-    smallest = math.inf
+    m = scores.shape[0]
     length = 1.0
     back = False
     for passes in range(MAX_PASSES + 2):
-        rank_cells(scores, bits, v, best, lead, pair)
-        for j in range(m):
-            filled[j] = 0.0
-        for i in range(n):
-            lead[i] = best[i] - lead[i]
-            filled[pair[i] >> bits] += mass[i]
+        error = measure(scores, mass, weights, held, bits, v, best, lead, pair, filled)
         if back:
             break
-        error = 0.0
-        for j in range(m):
-            error += abs(filled[j] - weights[j])
         if error >= smallest:
             length *= 0.5
             back = length < SHORTEST or passes >= MAX_PASSES
@@ -271,30 +222,9 @@ def approach(
         smallest = error
         if error <= enough or passes >= MAX_PASSES:
             break
-        near = int(min(STRIP_POINTS * m, STRIP_PART * n)) + 1
-        reach = 1.0 / max(lead_of(lead, near), 1e-12 * scale)
+        newton_step(mass, weights, bits, scale, best, lead, pair, filled, squares, step)
+        length = 1.0
         for j in range(m):
             base[j] = v[j]
-            step[j] = filled[j] - weights[j]
-            for k in range(m):
-                hessian[j, k] = 0.0
-        for i in range(n):
-            share = mass[i] * max(1.0 - lead[i] * reach, 0.0)
-            hessian[pair[i] >> bits, pair[i] & mask] -= share * reach
-        # A weak link between all cells keeps the system regular.
-        weak = 1e-3 * reach / n
-        for j in range(m):
-            for k in range(j):
-                rate = hessian[j, k] + hessian[k, j] - weak
-                hessian[j, k] = rate
-                hessian[k, j] = rate
-        solve_laplacian(hessian, step, work)
-        length = 1.0
-        longest = 0.0
-        for j in range(m):
-            longest = max(longest, abs(step[j]))
-        shorter = min(1.0, LONGEST * scale / longest) if longest > 0.0 else 1.0
-        for j in range(m):
-            step[j] *= shorter
             v[j] = base[j] + step[j]
     return smallest
