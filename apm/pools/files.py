@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from apm.pools.blocks import Blocks, Sliced
 from channelcode.errors import InvalidArgument, MissingExtra
 
 BLOCK_BYTES = 1 << 21
+SHELF = 4  # blocks of a pass that may be used again
 
 
 @contextmanager
@@ -46,6 +48,26 @@ class File(Blocks):
         with _there(self._path):
             now = os.stat(self._path)
         return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns
+
+
+class _Shelf:
+    """Memory for blocks that come one after the other: what nobody holds any more is used again.
+
+    Fresh memory for each block would be paged in anew, which takes longer than reading.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[Any] = []
+
+    def free(self, size: int) -> Any:
+        """An array of so many bytes that nobody else holds."""
+        for place in range(len(self._held)):
+            # views of an array refer to it: the list and this call are all that is left
+            if sys.getrefcount(self._held[place]) == 2 and len(self._held[place]) == size:
+                return self._held[place]
+        found = np.empty(size, dtype=np.uint8)
+        self._held = [*self._held[-(SHELF - 1) :], found]
+        return found
 
 
 class RawFile(File):
@@ -117,18 +139,23 @@ class RawFile(File):
         width = max(1, self._shape[1] * self._dtype.itemsize)
         # a power of two: tiles are whole blocks, or blocks whole tiles
         rows = 1 << max(0, (BLOCK_BYTES // width).bit_length() - 1)
+        shelf = _Shelf()
         with _there(self._path), open(self._path, "rb", buffering=0) as file:
             for start in range(0, self._shape[0], rows):
-                yield self._from(file, start, min(start + rows, self._shape[0]))
+                stop = min(start + rows, self._shape[0])
+                yield self._from(file, start, stop, shelf.free((stop - start) * width))
 
     def read(self, start: int, stop: int) -> Any:
         with _there(self._path), open(self._path, "rb", buffering=0) as file:
-            return self._from(file, start, min(stop, self._shape[0]))
+            stop = max(start, min(stop, self._shape[0]))
+            size = (stop - start) * self._shape[1] * self._dtype.itemsize
+            return self._from(file, start, stop, np.empty(size, dtype=np.uint8))
 
-    def _from(self, file: Any, start: int, stop: int) -> Any:
+    def _from(self, file: Any, start: int, stop: int, into: Any) -> Any:
+        """The rows, in the bytes of `into`."""
         columns = self._shape[1]
-        block = np.empty((max(stop - start, 0), columns), self._dtype)
-        rest: Any = memoryview(block.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        block = into.view(self._dtype).reshape(stop - start, columns)
+        rest: Any = memoryview(into)
         file.seek(self._offset + start * columns * self._dtype.itemsize)
         while len(rest):
             got = file.readinto(rest)

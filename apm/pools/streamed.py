@@ -59,6 +59,10 @@ class Streamed(ABC):
     placed: bool = False
     #: What is remembered of each tile, for questions that need not read all of them.
     records: Any = None
+    #: Forms of all rows at an earlier question (`apm.selectors.tiles.kept_forms`), and how many
+    #: questions in a row they did not help.
+    kept: Any = None
+    misses: int = 0
 
     @abstractmethod
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SPARE = 64  # distinct scores that are kept beyond those of a batch, for chains of ties
 LOOK_BYTES = 96  # of what a look at one row keeps: laws, moments, laws in the channel's own units
+PATIENCE, REST = 3, 8  # after three questions that kept forms did not help, one of eight tries
 HELD_BYTES = 64 << 20  # that looks at a pool in memory may take; or as much as the pool itself
 
 
@@ -198,6 +199,8 @@ def choose_streamed(
         from apm.selectors.tiles.placed import choose_placed
 
         return choose_placed(selector, belief, X, is_open, count, seed, rng)
+    from apm.selectors.tiles.foresight import Foresight
+
     if count > 1 and not selector.adapts:
         return _best_rows(selector, belief, X, is_open, count, seed)
     first: Leaders | None = None
@@ -206,8 +209,13 @@ def choose_streamed(
     ready = selector
     now, left = belief, is_open
     bounds = None
+    foresight = Foresight(selector, X, count, rng) if selector.looks_twice else None
     while True:
-        found = passed_once(selector, now, X, left)
+        found = None
+        if foresight is not None:
+            found = foresight.pick(now, left, picked, partial(open_tiles, X, left))
+            if found is None:
+                found = passed_once(selector, now, X, left, keep=not picked)
         rule = selector.surveyed(now, X, left, seed) if found is None else found[0]
         row = None
         if first is None and count > 1:
@@ -221,8 +229,8 @@ def choose_streamed(
                 held = _passed(rule, now, X, left, seed, bounds if first is None else None)
             else:
                 held = found[1]
-            if held.partial:
-                bounds = None  # of the tiles that were not read nothing is known
+            if held.partial and bounds is not None:
+                bounds = bounds.taken(held)
             place = held.best()
             if place is None:
                 row = _first_within(rule, now, X, left, seed, held)
@@ -238,6 +246,8 @@ def choose_streamed(
         left = left.copy()
         left[row] = False
         now = condition(now, X[row], rng=rng)
+    if foresight is not None:
+        foresight.done()
     for row in picked:
         if row not in chosen:
             chosen[row] = _score_of(ready, belief, X, is_open, seed, row)
@@ -258,30 +268,47 @@ def _passed(
         found = pruning.pick(is_open, partial(open_tiles, X, is_open), rate)
         if found is not None:
             return found
-    held = Leaders()
+    held, X.kept = Leaders(), None
+    kept = None if pruning is None else pruning.keeping(is_open)
     for start, tile, places in open_tiles(X, is_open):
         rating = rate(start, tile, places)
         held.add(start, places, rating)
         if pruning is not None:
             pruning.read(start, tile, places, rating)
+        if kept is not None and rating.laws is not None:
+            kept.add(start, tile, places, (rating.laws.total_variance,))
         if bounds is not None:
             bounds.add(start, rating)
+    X.kept = kept if kept is not None and kept.complete else None
     return held
 
 
 def passed_once(
-    selector: Selector, belief: Belief, X: Any, is_open: Any
+    selector: Selector, belief: Belief, X: Any, is_open: Any, *, keep: bool = False
 ) -> tuple[Selector, Leaders] | None:
-    """The rule at its budget and the leaders, by one pass where a budget is over the pool."""
-    from apm.selectors.tiles.envelope import envelope_of
+    """The rule at its budget and the leaders, by one pass where a budget is over the pool.
 
-    envelope = envelope_of(selector, belief, X)
+    With `keep`, what it finds of each row is kept for the next question, where that can help.
+    """
+    from apm.selectors.tiles.envelope import envelope_of
+    from apm.selectors.tiles.foresight import Lines
+
+    kept = None
+    if keep:
+        X.kept, lines = None, Lines.of(selector, belief, X)
+        if X.misses >= PATIENCE:  # of no use so far: now and then another try
+            X.misses += 1
+        rests = X.misses > PATIENCE and X.misses % REST
+        kept = None if lines is None or rests else lines.kept(X, is_open)
+    envelope = envelope_of(selector, belief, X, kept)
     if envelope is None:
         return None
     for start, tile, places in open_tiles(X, is_open):
         envelope.add(start, tile, places)
         if envelope.failed:
             return None
+    if kept is not None and kept.complete:
+        X.kept = kept
     return envelope.finish()
 
 

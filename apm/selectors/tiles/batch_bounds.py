@@ -4,7 +4,8 @@ Asking a row leaves the means and shrinks the variances of all inputs (`apm.sele
 B^2 lambda_1 shrinks with them. With c = max E<Z, T> / sqrt(P), the score of APM without its
 constant is `-mu^2 + s (2 c sqrt(P) - s)`, which rises with s up to `c sqrt(P)`. So after any
 further row of the batch it is at most what it was, or `-mu^2 + c^2 P` where s was beyond that.
-Information gain through the logistic channel falls with the variance: it is at most what it was.
+Information gain through the logistic channel falls with the variance, and so does the variance
+itself: they are at most what they were.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from apm.belief import Belief
 from apm.encoders import Linear
 from apm.posteriors import VariationalLogistic
 from apm.selectors.ranking import tie
-from apm.selectors.tiles.pruning import INTEGRAL, ROUNDING, Matched, Telling, reach_of
+from apm.selectors.tiles.leaders import Leaders
+from apm.selectors.tiles.pruning import (
+    INTEGRAL,
+    ROUNDING,
+    Matched,
+    Reach,
+    Telling,
+    Widest,
+    reach_of,
+)
+from apm.selectors.tiles.records import Ranges
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode.measures import ScalarPool
 
@@ -29,36 +40,40 @@ LOSS = 0.25 / LOG_TWO  # bits: dI/dv <= 1/8 and v dI/dv < 1/4 nats, on a grid
 
 
 class TileBounds:
-    """Upper bounds on the scores of each tile while a batch grows; `of` gives None if unknown.
+    """Upper bounds on the scores of each tile while a batch grows; `of` gives None if unknown."""
 
-    `root` is `c sqrt(P)` of APM, None for information gain.
-    """
-
-    def __init__(self, root: float | None, blur: float, off: float, X: Any) -> None:
-        self.root, self.blur, self.off, self.X = root, blur, off, X
+    def __init__(self, reach: Reach, blur: float, off: float, X: Any) -> None:
+        self.reach, self.blur, self.off, self.X = reach, blur, off, X
         self.bounds: dict[int, float] = {}
         self.largest = 0.0
 
     @classmethod
     def of(cls, rule: Selector, belief: Belief, X: Any) -> TileBounds | None:
-        """Bounds for APM as the paper has it and for information gain, on rows read anywhere."""
+        """Bounds for APM as the paper has it, variance and information, on rows read anywhere."""
         posterior: Any = belief.posterior
         if type(posterior) is not VariationalLogistic or type(belief.encoder) is not Linear:
             return None
         reach = reach_of(rule, belief, X) if X.quick else None
-        gain = isinstance(reach, Telling)
-        if not gain and not (isinstance(reach, Matched) and reach.charged):
+        if not isinstance(reach, Telling | Matched | Widest):
             return None
-        root = reach.root if isinstance(reach, Matched) else None
         # what rounding can do to |F'x| and x'mu where |x| = 1, by the usual bound
         unit = float(np.finfo(X.dtype).eps) * (2 * X.shape[1] + 8)
         blur, off = (float(np.linalg.norm(each)) for each in (posterior.factor, posterior.mean))
-        return cls(root, unit * blur, unit * off, X)
+        return cls(reach, unit * blur, unit * off, X)
 
     @property
     def slack(self) -> float:
         """What rounding can do to a score beyond that of its mean and deviation."""
-        return INTEGRAL if self.root is None else ROUNDING * (self.root**2 + self.largest)
+        if isinstance(self.reach, Telling):
+            return INTEGRAL
+        root = self.reach.root if isinstance(self.reach, Matched) else 0.0
+        return ROUNDING * (root**2 + self.largest)
+
+    @property
+    def deepest(self) -> float:
+        """What no score of the batch is below: variances and gains are not negative."""
+        falls = self.largest * 1.001 if isinstance(self.reach, Matched) else 0.0
+        return -(falls + self.slack)
 
     def add(self, start: int, rating: Rating) -> None:
         """Take in the scores of the tile that begins at row `start`."""
@@ -68,14 +83,24 @@ class TileBounds:
             return
         length = float(np.hypot(self.X.records.norm_of(start // self.X.tile_rows), 1.0))
         deviation, blur = np.sqrt(laws.variance), 2.0 * self.blur * length
-        if self.root is None:
+        self.largest = max(self.largest, float(laws.second_moment.max()))
+        if isinstance(self.reach, Telling):  # by the integrals that there are
             more = blur * (2.0 * deviation + blur) / np.maximum(laws.variance, 1.0)
             self.bounds[start] = float((rating.values + LOSS * more).max())
             return
-        reached = np.minimum(deviation + blur, self.root)
-        near = np.maximum(np.abs(laws.mean) - 2.0 * self.off * length, 0.0)
-        self.bounds[start] = float((reached * (2.0 * self.root - reached) - near * near).max())
-        self.largest = max(self.largest, float(laws.second_moment.max()))
+        size = np.abs(laws.mean)
+        ranges = Ranges(size, size, deviation, deviation)
+        bound = self.reach.while_asked(ranges, 2.0 * self.off * length, blur)
+        self.bounds[start] = float(bound.max())
+
+    def taken(self, held: Leaders) -> TileBounds | None:
+        """These bounds from a pass that left tiles unread; None if it has none."""
+        if held.later is None or held.largest_power is None:
+            return None
+        self.largest = held.largest_power
+        height = self.X.tile_rows
+        self.bounds = {place * height: float(bound) for place, bound in enumerate(held.later)}
+        return self
 
     def pick(self, rate: Any, height: int) -> int | None:
         """The best row now, reading only tiles that can hold it; None if ties leave it open.
@@ -83,7 +108,7 @@ class TileBounds:
         `rate(number)` gives the rows of the candidates of a tile and their rating, or None.
         """
         top, lowest, near_by = -np.inf, np.inf, 0.0
-        deepest = -(self.largest * 1.001 + self.slack)  # no score can be below this
+        deepest = self.deepest
         found: list[tuple[Any, Any]] = []
         for start in sorted(self.bounds, key=lambda each: (-self.bounds[each], each)):
             enough = top - tie(top, deepest, near_by)

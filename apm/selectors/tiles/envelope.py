@@ -33,8 +33,8 @@ MOST_ROWS = 1 << 17
 class Envelope:
     """The lines of a pass that can lead, or be the lowest, at a budget that is not known yet."""
 
-    def __init__(self, selector: Any, belief: Belief, X: Any) -> None:
-        self.selector, self.belief, self.X = selector, belief, X
+    def __init__(self, selector: Any, belief: Belief, X: Any, kept: Any = None) -> None:
+        self.selector, self.belief, self.X, self.forms = selector, belief, X, kept
         self.rises = selector.power.joined([1.0, 2.0]) == 2.0
         self.amounts: list[float] = []
         self.count, self.largest_power = 0, 0.0
@@ -64,7 +64,16 @@ class Envelope:
         rows = start + places
         laws: Any = look.laws
         share = look.share
+        if self.forms is not None:
+            self._keep(start, tile, places, look, height + self.knots[0] * slope)  # type: ignore[index]
         self._sift(rows, laws.mean, laws.variance, share, height, slope)
+
+    def _keep(self, start: int, tile: Any, places: Indices, look: Look, values: Array) -> None:
+        variance = look.laws.total_variance
+        signal = (look.share * variance,) if len(self.forms.forms.matrices) == 2 else ()
+        self.forms.add(start, tile, places, (variance, *signal))
+        self.forms.foremost.best.add(start, tile, places, values)
+        self.forms.foremost.strongest.add(start, tile, places, look.seen.laws.second_moment)
 
     def _begin(self) -> bool:
         root = float(np.sqrt(self.amounts[0]))
@@ -149,9 +158,12 @@ class Envelope:
         return ready.at(power), held
 
 
-def envelope_of(selector: Any, belief: Belief, X: Any) -> Envelope | None:
-    """An empty envelope for a rule whose scores are lines in the root of its budget; else None."""
+def envelope_of(selector: Any, belief: Belief, X: Any, kept: Any = None) -> Envelope | None:
+    """An empty envelope for a rule whose scores are lines in the root of its budget; else None.
+
+    `kept` is where the forms of all rows are kept as they come (`KeptForms`), or None.
+    """
     if not selector.looks_twice:
         return None
     ready = selector.looking(belief, X)
-    return None if ready is None or not ready.draws_lines else Envelope(ready, belief, X)
+    return None if ready is None or not ready.draws_lines else Envelope(ready, belief, X, kept)

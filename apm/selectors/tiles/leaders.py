@@ -23,7 +23,8 @@ class Leaders:
 
     `rows`, `values`, `laws`: the rows that lead all rows before them. The first row within any
     tolerance of the best is one of these. `dropped` is the best of those that were forgotten.
-    `partial`: rows that cannot lead were not scored, so `total` and `lowest` are not of all.
+    `partial`: rows that cannot lead were not scored, so `total` and `lowest` are not of all; then
+    `later` are bounds on the scores of the tiles while a batch grows, where they are known.
     """
 
     count: int = 0
@@ -35,6 +36,7 @@ class Leaders:
     largest_power: float | None = 0.0
     dropped: float = -np.inf
     partial: bool = False
+    later: Array | None = None
     rows: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     laws: list[Any] = field(default_factory=list)

@@ -22,13 +22,14 @@ from apm.selectors.matching.apm import APM
 from apm.selectors.matching.messages import Parameters
 from apm.selectors.matching.target import unit_correlation
 from apm.selectors.matching.views import AllClasses, ContestedPair, as_choice
-from apm.selectors.ranking import tie
 from apm.selectors.rules.information_gain import InformationGain
 from apm.selectors.rules.max_variance import MaxVariance
 from apm.selectors.rules.uncertainty import Uncertainty
+from apm.selectors.tiles.descent import TileLimits, read_down
+from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
 from apm.selectors.tiles.records import CELLS, Known, Ranges, TileRecords
-from apm.selectors.tiles.scanning import scanned
+from apm.selectors.tiles.scanning import PlainSight, scan
 from channelcode._validation import Array
 from channelcode.channels import Logistic
 from channelcode.measures import ScalarPool
@@ -36,9 +37,8 @@ from channelcode.measures import ScalarPool
 if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
 
-FEW = 4  # tiles are read from the highest bound down until the rest can be told apart
 MOST = 0.75  # of the tiles: if more can hold the best, all are read in order
-LITTLE = 0.6  # the same where a pass by mean and length costs about so much
+LITTLE = 0.3  # the same where a pass by few products costs about so much
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
 INTEGRAL = 1e-9  # bits: more than the error of an information
 
@@ -48,7 +48,7 @@ class Reach(ABC):
 
     signed = True
     varies = True
-    scans = False  # whether bounds by mean and length cost less than scores
+    scans = False  # whether bounds cost less than scores
 
     @abstractmethod
     def highest(self, ranges: Ranges) -> Array:
@@ -57,6 +57,16 @@ class Reach(ABC):
     @abstractmethod
     def lowest(self, ranges: Ranges) -> Array:
         """No candidate in these ranges scores less."""
+
+    def while_asked(self, ranges: Ranges, off: float, blur: float) -> Array:
+        """No candidate in these ranges scores more, now or when further rows have been asked.
+
+        That moves no mean and lets variances shrink; `off` and `blur` are what rounding can do to
+        means and deviations.
+        """
+        near = np.maximum(ranges.near - off, 0.0)
+        none = np.zeros(np.shape(ranges.wide))
+        return self.highest(Ranges(near, ranges.far, none, ranges.wide + blur))
 
     def inputs(self, rating: Rating) -> tuple[Array, Array] | None:
         """Means and deviations of the candidates of a rating."""
@@ -87,6 +97,8 @@ class Matched(Reach):
 
 class Widest(Reach):
     """MaxVariance: s^2."""
+
+    scans = True
 
     def highest(self, ranges: Ranges) -> Array:
         return np.square(ranges.wide)
@@ -157,6 +169,13 @@ class Pruning:
         factor = posterior.factor if reach.varies else None
         return cls(reach, Known(theta, factor, reach.signed), posterior, X)
 
+    def keeping(self, is_open: Any) -> KeptForms | None:
+        """Empty forms for a pass over all rows, where the next question can use them."""
+        if not self.reach.scans:
+            return None
+        constant = len(self.posterior.mean) > self.X.shape[1]
+        return KeptForms(self.X, Forms.of(self.posterior, None), is_open, constant)
+
     def read(self, start: int, tile: Any, places: Any, rating: Rating) -> None:
         """Remember the tile that begins at row `start`."""
         found = None if self.rests else self.reach.inputs(rating)
@@ -172,50 +191,27 @@ class Pruning:
         """
         if not self.records.complete:
             return None
-        found = None
+        found, kept, count = None, self.X.kept, int(np.count_nonzero(is_open))
+
+        def rated(start: int, tile: Any, places: Any) -> Rating:
+            rating = rate(start, tile, places)
+            self.read(start, tile, places, rating)
+            return rating
+
         if not self.rests:
-            held, bounds = _Found(), self._bounds(is_open)
-            found = self._read_on(held, bounds, is_open, tiles, rate)
+            most = MOST if kept is None else LITTLE
+            found = read_down(self._limits(is_open), count, most, tiles, rated)
             self.records.misses = self.records.misses + 1 if found is None else 0
-        if found is None and self.reach.scans:
-            held = _Found()
-            bounds = scanned(self.reach, self.posterior, self.records, tiles, self.X.num_tiles)
-            if bounds is not None:
-                found = self._read_on(held, bounds, is_open, tiles, rate)
+        if found is None and kept is not None and len(kept.forms.matrices) == 1:
+            sight = PlainSight(self.reach, kept, self.posterior)
+            scan(kept, [sight], tiles)
+            found = None if sight.lost else read_down(sight.limits, count, MOST, tiles, rated)
+            if found is None:
+                self.X.kept = None
         return found
 
-    def _read_on(
-        self, held: _Found, bounds: tuple[Array, float, Array], is_open: Any, tiles: Any, rate: Any
-    ) -> Leaders | None:
-        """Read the tiles from the highest bound down, unless most must be read."""
-        highest, held.deepest, power = bounds
-        order = np.argsort(-highest, kind="stable")
-        unread = np.ones(len(order), dtype=bool)
-
-        def look(numbers: Any) -> None:
-            for start, tile, places in tiles(np.sort(numbers)):
-                rating = rate(start, tile, places)
-                self.read(start, tile, places, rating)
-                held.add(start + places, rating)
-            unread[numbers] = False
-
-        look(order[:FEW])
-        rest = order[FEW:]
-        most = LITTLE if self.reach.scans else MOST
-        if np.count_nonzero(highest[rest] >= held.enough) > most * len(order):
-            return None
-        while len(rest) and highest[rest[0]] >= held.enough:
-            step = rest[highest[rest] >= held.enough][: max(FEW, len(order) - len(rest))]
-            look(step)
-            rest = rest[len(step) :]
-        left = power[unread].max(initial=0.0)
-        found = held.leaders(int(np.count_nonzero(is_open)))
-        if found is not None and found.largest_power is not None:
-            found.largest_power = max(found.largest_power, float(left))
-        return found
-
-    def _bounds(self, is_open: Any) -> tuple[Array, float, Array]:
-        """For each tile the highest score and power; and what no score is below."""
+    def _limits(self, is_open: Any) -> TileLimits:
+        """The bounds of all tiles by what is remembered of them."""
         ranges = self.records.ranges(self.now, is_open)
         full = ranges.far >= ranges.near
         clean = Ranges(*(np.where(full, each, 0.0) for each in ranges))
@@ -225,67 +221,11 @@ class Pruning:
         power = (np.square(clean.far) + np.square(clean.wide)).reshape(-1, CELLS)
         with np.errstate(invalid="ignore"):
             slack = ROUNDING * np.maximum(np.abs(highest), np.abs(lowest))
-        return highest + slack, float((lowest - slack).min()), power.max(axis=1)
-
-
-class _Found:
-    """The best rows of the tiles that were read, ties with the second best included."""
-
-    def __init__(self) -> None:
-        self.deepest = -np.inf
-        self.rows: list[Any] = []
-        self.values: list[Any] = []
-        self.laws: list[Any] = []
-        self.top = self.second = -np.inf
-        self.lowest, self.power, self.resolution = np.inf, 0.0, 0.0
-        self.constant: float | None = None
-        self.failed = False
-
-    @property
-    def enough(self) -> float:
-        """What a score must reach to lead, be second, or tie with one of these."""
-        if not np.isfinite(self.second) or self.failed:
-            return -np.inf
-        return self.second - 2.0 * tie(self.top, self.deepest, self.resolution)
-
-    def add(self, rows: Any, rating: Rating) -> None:
-        self.failed |= self.constant not in (None, rating.constant)
-        self.constant, self.resolution = rating.constant, max(self.resolution, rating.resolution)
-        values, laws = rating.values, rating.laws
-        if len(values) > 1:
-            best = np.partition(values, -2)[-2:]
-        else:
-            best = values
-        self.second, self.top = np.sort(np.concatenate(([self.second, self.top], best)))[-2:]
-        self.lowest = min(self.lowest, float(values.min()))
-        near = values >= self.enough
-        self.rows.append(rows[near])
-        self.values.append(values[near])
-        if isinstance(laws, ScalarPool):
-            self.power = max(self.power, float(laws.second_moment.max()))
-            self.laws.append((laws.mean[near], laws.variance[near]))
-
-    def leaders(self, count: int) -> Leaders | None:
-        """What a pass over all tiles would keep of the best; None if ties leave them open."""
-        if self.failed or not np.isfinite(self.top) or not self.deepest <= self.lowest:
-            return None
-        rows, values = np.concatenate(self.rows), np.concatenate(self.values)
-        order = np.argsort(rows)
-        law = None
-        if len(self.laws) == len(self.rows):
-            law = ScalarPool(*(np.concatenate(each)[order] for each in zip(*self.laws)))
-        from apm.selectors.base import Rating
-
-        held = Leaders()
-        held.add(0, rows[order], Rating(values[order], law, self.constant or 0.0, self.resolution))
-        first = []
-        for lowest in (self.lowest, self.deepest):
-            held.lowest = lowest
-            first.append(held.best())
-        held.count, held.partial = count, True
-        if held.largest_power is not None:
-            held.largest_power = self.power
-        return held if first[0] == first[1] and first[0] is not None else None
+        off, blur = (np.max(each) for each in self.records.slack(self.now, slice(None)))
+        later = self.reach.while_asked(clean, off, blur)
+        later = np.where(full, later, -np.inf).reshape(-1, CELLS).max(axis=1)
+        deepest = float((lowest - slack).min())
+        return TileLimits(highest + slack, power.max(axis=1), deepest, later)
 
 
 def reach_of(rule: Selector, belief: Belief, X: Any) -> Reach | None:

@@ -171,7 +171,7 @@ class TileRecords:
             return centre
         return np.concatenate((centre, np.ones((len(centre), 1))), axis=1)
 
-    def _slack(self, known: Known, cells: Any) -> tuple[Array, Array]:
+    def slack(self, known: Known, cells: Any) -> tuple[Array, Array]:
         """What rounding can do to means and deviations of the rows of these cells."""
         length = np.sqrt(np.square(self.norm[cells]) + 1.0)
         spread = 0.0 if known.factor is None else float(np.linalg.norm(known.factor))
@@ -181,7 +181,7 @@ class TileRecords:
     def _by_ball(self, now: Known) -> tuple[Array, Array, Array, Array]:
         every = slice(None)
         design, radius, columns = self._design(now.theta, every), self.radius, self.centre.shape[1]
-        off, blur = self._slack(now, every)
+        off, blur = self.slack(now, every)
         centre = design @ now.theta
         reach = radius * float(np.linalg.norm(now.theta[:columns])) + off
         near, far = _sizes(centre - reach, centre + reach)
@@ -196,7 +196,7 @@ class TileRecords:
         columns, radius = self.centre.shape[1], self.radius[cells]
         design = self._design(now.theta, cells)
         low, high, narrow, wide = self.range[cells].T
-        (off, blur), (more, own) = self._slack(known, cells), self._slack(now, cells)
+        (off, blur), (more, own) = self.slack(known, cells), self.slack(now, cells)
         step = now.theta - known.theta
         shift = design @ step
         reach = radius * float(np.linalg.norm(step[:columns])) + off + more

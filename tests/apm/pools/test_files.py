@@ -123,3 +123,15 @@ def test_a_folder_that_is_no_zarr_array_is_refused(tmp_path):
     (tmp_path / "other.zarr" / "notes.txt").write_text("no array")
     with pytest.raises(InvalidArgument, match="pool"):
         as_rows(tmp_path / "other.zarr")
+
+
+def test_memory_of_blocks_is_used_again_only_if_nobody_holds_them(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40_000, 64)).astype(np.float32)
+    np.save(tmp_path / "pool.npy", X)
+    source = RawFile.npy(tmp_path / "pool.npy")
+    held = [block[3:] for block in source.blocks()]  # views of all blocks
+    height = len(held[0]) + 3
+    for place, block in enumerate(held):
+        assert np.array_equal(block, X[place * height + 3 : (place + 1) * height])
+    places = {block.__array_interface__["data"][0] for block in source.blocks()}
+    assert len(places) < len(held)

@@ -17,7 +17,15 @@ from apm import (
     VariationalLogistic,
 )
 from apm.pools.blocks import Sliced
-from apm.power import FixedPower, PoolMaxPower, SpectralWithMean
+from apm.power import (
+    FixedPower,
+    MatchedPower,
+    PoolMaxPower,
+    SharePower,
+    SignalPower,
+    SpectralWithMean,
+    VariancePower,
+)
 from apm.selectors.tiles.pruning import reach_of
 from channelcode import Logistic
 from channelcode.information import mutual_information
@@ -27,6 +35,12 @@ from tests.naming import plain
 RULES = [
     APM(), APM(FixedPower(3.0)), APM(SpectralWithMean(), charged=False), MaxVariance(),
     InformationGain(), Uncertainty(),
+]  # fmt: skip
+OVER_THE_POOL = [
+    APM(PoolMaxPower(), message=Predictions(num_targets=30)), APM(PoolMaxPower()),
+    APM(SignalPower(), message=Predictions(num_targets=9), charged=False),
+    APM(SharePower(), message=Predictions(num_targets=9)), APM(VariancePower()),
+    APM(MatchedPower()),
 ]  # fmt: skip
 
 
@@ -57,7 +71,7 @@ def clustered(rng: Any, rows: int, columns: int, clusters: int, spread: float) -
 
 @given(
     seed=st.integers(0, 10**6),
-    rule=st.sampled_from(RULES),
+    rule=st.sampled_from(RULES + OVER_THE_POOL),
     single=st.booleans(),
     intercept=st.booleans(),
     clusters=st.integers(1, 9),
@@ -65,7 +79,7 @@ def clustered(rng: Any, rows: int, columns: int, clusters: int, spread: float) -
     scale=st.sampled_from([1.0, 1e-4, 30.0]),
     repeats=st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_same_questions(seed, rule, single, intercept, clusters, spread, scale, repeats):
     rng = np.random.default_rng(seed)
     X = scale * clustered(rng, 1500, 4, clusters, spread)

@@ -1,75 +1,106 @@
-"""A pass by means and lengths gives bounds that hold, and leaves most rows alone."""
+"""A pass by few products gives bounds that hold for every tile."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apm import APM, Learner, VariationalLogistic
+from apm import APM, Learner, MaxVariance, PoolMaxPower, Predictions, VariationalLogistic
 from apm.power import FixedPower
 from apm.selectors.tiled import open_tiles
-from apm.selectors.tiles import scanning
+from apm.selectors.tiles.foresight import Lines
 from apm.selectors.tiles.pruning import Pruning
+from apm.selectors.tiles.scanning import LineSight, PlainSight, scan
 from tests.apm.selectors.tiles.test_pruning import Counted
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+CASES = {
+    "seed": st.integers(0, 10**6),
+    "single": st.booleans(),
+    "intercept": st.booleans(),
+    "labels": st.sampled_from([2, 10, 60]),
+    "more": st.sampled_from([0, 1, 4]),
+    "scale": st.sampled_from([1.0, 2.0**-40, 16.0]),
+    "aside": st.sampled_from([0.0, 0.3, 1.0]),
+}
 
-@pytest.fixture(scope="module", autouse=True)
-def small_tiles():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
-        yield
 
-
-@given(
-    seed=st.integers(0, 10**6),
-    power=st.sampled_from([None, 0.1, 5.0, 1e3]),
-    charged=st.booleans(),
-    single=st.booleans(),
-    intercept=st.booleans(),
-    labels=st.sampled_from([2, 10, 60]),
-    scale=st.sampled_from([1.0, 2.0**-40, 16.0]),
-)
-@settings(max_examples=40, deadline=None)
-def test_the_bounds_hold(seed, power, charged, single, intercept, labels, scale):
+def told(seed, single, intercept, labels, more, scale, rule):
+    """A learner that was asked once, and told `more` labels since."""
     rng = np.random.default_rng(seed)
     X = (scale * rng.normal(size=(1100, 5))).astype(np.float32 if single else np.float64)
-    rule = APM(charged=charged) if power is None else APM(FixedPower(power), charged=charged)
+    y = (X[:, 0] > 0).astype(int)
     learner = Learner(Counted(X), VariationalLogistic(0.1, intercept=intercept), rule, seed=0)
-    learner.tell(range(labels), (X[:labels, 0] > 0).astype(int))
-    learner.ask()  # balls and lengths
-    state = learner._state
-    pruning = Pruning.of(state.selector, state.belief, state.features)
+    learner.tell(range(labels), y[:labels])
+    learner.ask()
+    if more:
+        learner.tell(range(labels, labels + more), y[labels : labels + more])
+    return learner._state
+
+
+def enough_for(best, aside):
+    """What a part of the rows reaches, so that they are set aside."""
+    return np.inf if aside == 0.0 else float(np.quantile(best, 1.0 - aside))
+
+
+@given(rule=st.sampled_from([APM(), APM(FixedPower(5.0), charged=False), MaxVariance()]), **CASES)
+@settings(max_examples=40, deadline=None)
+def test_plain_bounds_hold(rule, seed, single, intercept, labels, more, scale, aside):
+    state = told(seed, single, intercept, labels, more, scale, rule)
+    X, belief = state.features, state.belief
+    pruning = Pruning.of(state.selector, belief, X)
     assert pruning is not None
-
-    def tiles(which):
-        return open_tiles(state.features, state.open, which)
-
-    count = state.features.num_tiles
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "MOST", 1.0)
-        found = scanning.scanned(pruning.reach, pruning.posterior, pruning.records, tiles, count)
-    assert found is not None
-    highest, deepest, powers = found
-    best = []
-    for start, tile, places in tiles(None):
-        rating = state.selector._rate(state.belief, tile, places, 0)
-        number = start // state.features.tile_rows
-        best.append((float(rating.values.max()), number))
-        assert rating.values.min() >= deepest
-        assert rating.laws.second_moment.max() <= powers[number]  # type: ignore[union-attr]
-    best.sort(reverse=True)
-    for value, number in best[:1]:  # a tile that cannot lead may be below its scores
-        assert highest[number] >= value
+    sight = PlainSight(pruning.reach, X.kept, pruning.posterior)
+    every = [
+        (start // X.tile_rows, state.selector._rate(belief, tile, places, 0))
+        for start, tile, places in open_tiles(X, state.open)
+    ]
+    sight.enough = enough_for(np.concatenate([rating.values for _, rating in every]), aside)
+    scan(X.kept, [sight], lambda which: open_tiles(X, state.open, which))
+    limits = sight.limits
+    assert limits.later is not None
+    for number, rating in every:
+        assert rating.values.max() <= limits.highest[number] <= limits.later[number]
+        assert rating.values.min() >= limits.deepest
+        assert rating.laws.second_moment.max() <= limits.power[number]
 
 
-def test_a_pass_that_leaves_too_many_is_given_up(monkeypatch):
-    monkeypatch.setattr(scanning, "MOST", 0.0)
-    X = np.random.default_rng(0).normal(size=(256 * 12, 4))
-    one, other = (
-        Learner(pool, VariationalLogistic(0.1), APM(), seed=0) for pool in (X, Counted(X))
-    )
-    for _ in range(4):
-        rows = [int(learner.ask()) for learner in (one, other)]
-        assert rows[0] == rows[1]
-        for learner in (one, other):
-            learner.tell(rows[0], int(X[rows[0], 0] > 0))
+@given(predictions=st.booleans(), charged=st.booleans(), off=st.sampled_from([1.0, 1.05]), **CASES)
+@settings(max_examples=40, deadline=None)
+def test_bounds_on_lines_hold(
+    predictions, charged, off, seed, single, intercept, labels, more, scale, aside
+):
+    message: Any = {"message": Predictions(num_targets=9)} if predictions else {}
+    rule = APM(PoolMaxPower(), charged=charged, **message)
+    state = told(seed, single, intercept, labels, more, scale, rule)
+    X, belief = state.features, state.belief
+    lines = Lines.of(state.selector, belief, X)
+    assert lines is not None
+    ready, looks, amounts = lines.ready, [], []
+    for start, tile, places in open_tiles(X, state.open):
+        look = ready.look(belief, tile, places)
+        looks.append((start // X.tile_rows, look))
+        amounts.append(look.budget(ready, belief, tile))
+    power = max(amounts)
+    sight = LineSight(lines, X.kept, power / off, 7)
+    ratings = [(number, ready.rated(look, power)) for number, look in looks]
+    sight.enough = enough_for(np.concatenate([rating.values for _, rating in ratings]), aside)
+    scan(X.kept, [sight], lambda which: open_tiles(X, state.open, which))
+    limits = sight.limits(power)
+    assert limits is not None
+    for (number, rating), amount in zip(ratings, amounts, strict=True):
+        assert rating.values.max() <= limits.highest[number]
+        assert rating.values.min() >= limits.deepest
+        assert amount <= sight.amount[number] * (1 + 1e-12)
+
+
+def test_a_budget_beyond_the_knots_has_no_bounds():
+    state = told(0, False, False, 10, 0, 1.0, APM(PoolMaxPower()))
+    lines = Lines.of(state.selector, state.belief, state.features)
+    assert lines is not None
+    sight = LineSight(lines, state.features.kept, 1.0, 7)
+    assert sight.limits(0.5) is None
+    assert sight.limits(9.0) is None
+    assert sight.limits(1.0) is not None

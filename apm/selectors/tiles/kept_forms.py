@@ -1,0 +1,251 @@
+"""Quadratic forms of all rows in a byte each, and where they lie under another belief.
+
+A pass over all tiles finds x'Ax of every row for the forms that its rule needs: A = Sigma, and G of
+the signal where not all of an input is signal (`PooledForm`). Each is kept as one of 256 steps
+between the least and the largest of its tile. Under another belief, with
+`A_1 - A_0 = sum_i l_i e_i e_i'` (orthonormal e_i) and some of the i in I,
+
+    x'A_1 x  =  x'A_0 x  +  sum_{i in I} l_i (e_i'x)^2  +  rest,
+    min(l_i, 0 : i not in I) |x|^2  <=  rest  <=  max(l_i, 0 : i not in I) |x|^2.
+
+So few products e_i'x, those of the largest |l_i|, say where the forms are now. A label changes
+Sigma along one direction above all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from apm.posteriors.covariances.products import times
+from apm.selectors.matching.pooled_form import PooledForm
+from apm.selectors.tiles.foremost import Foremost
+from channelcode._validation import Array
+
+LEVELS = 256
+DOUBLE = 16 * float(np.finfo(np.float64).eps)  # of sums and products of a few numbers
+ASIDE = 2  # directions that are left out where the common factor of two signals is found
+TINIEST = 1e-300
+STRICT = 8.0  # how much more a change of the variance counts than one of the signal
+SETTLED = 0.05  # of a form: changes along a direction that are not worth a product
+FEW = 7  # products that cost little more than one
+ROUNDING = 1e-12  # of products of matrices in double precision, relative to their sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """Matrices A = F D F' `(q, q)` under one belief: Sigma, D = I, and G where there is one.
+
+    `sizes` are the spectral and the Frobenius norm of each F sqrt(D), which say what rounding can
+    do.
+    """
+
+    factor: Array
+    weights: tuple[Array, ...]
+    matrices: tuple[Array, ...]
+    sizes: tuple[tuple[float, float], ...]
+
+    @cached_property
+    def inverse(self) -> Array:
+        """F^-1 of Sigma = F F'."""
+        found: Any = np.linalg.pinv(self.factor, rcond=ROUNDING)
+        return found
+
+    @classmethod
+    def of(cls, posterior: Any, form: PooledForm | None) -> Forms:
+        """The forms of a Gaussian posterior on the line, and of the signal about a message."""
+        factor = posterior.factor if form is None else form.factor
+        weights = (np.ones(len(factor)),) if form is None else (np.ones(len(factor)), form.weights)
+        roots = [factor * np.sqrt(each) for each in weights]
+        sizes = tuple((float(np.linalg.norm(R, 2)), float(np.linalg.norm(R))) for R in roots)
+        return cls(factor, weights, tuple(R @ R.T for R in roots), sizes)
+
+    def blur(self, place: int, unit: float, floor: float, length: Any) -> Any:
+        """What rounding can do to a form of a row that is no longer than this, as it is computed.
+
+        `unit` is a bound on the relative error of a product of two vectors, its square and a sum.
+        """
+        spectral, whole = self.sizes[place]
+        error = 2.0 * unit * whole * length + floor
+        return error * (2.0 * spectral * length + error)
+
+
+class KeptForms:
+    """The forms of all rows that were candidates at one belief; complete once every tile was added.
+
+    `foremost` are rows that were among the best: from them the next ones are foretold.
+    """
+
+    def __init__(self, X: Any, forms: Forms, is_open: Any, constant: bool) -> None:
+        count, tiles, columns = len(forms.matrices), X.num_tiles, X.shape[1]
+        about = np.finfo(X.dtype)
+        self.forms, self.constant, self.height = forms, constant, X.tile_rows
+        self.columns, self.dtype = columns, X.dtype
+        self.unit = (8 + 2 * columns) * float(about.eps)
+        self.floor = float(np.sqrt((8 + columns) * float(about.tiny)))  # squares below underflow
+        self.codes = np.zeros((count, len(X)), dtype=np.uint8)
+        self.low, self.step = np.zeros((count, tiles)), np.zeros((count, tiles))
+        self.length = np.zeros(tiles)
+        self.open = np.packbits(is_open)
+        self.foremost, self.scans = Foremost(columns, X.dtype), 0
+
+    def add(self, start: int, tile: Any, places: Any, values: tuple[Array, ...]) -> None:
+        """Keep the forms `values` `(len(places),)` of the candidates of a tile."""
+        number = start // self.height
+        with np.errstate(over="ignore"):
+            longest = float(np.vecdot(tile, tile).max()) * (1.0 + self.unit)
+        self.length[number] = np.sqrt(longest + self.constant) + self.floor
+        for place, form in enumerate(values):
+            low, high = float(form.min()), float(form.max())
+            step = (high - low) / LEVELS
+            self.low[place, number], self.step[place, number] = low, step
+            if step > 0:
+                code = np.minimum((form - low) / step, LEVELS - 1).astype(np.uint8)
+                self.codes[place, start + places] = code
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row has a known form, of a size that can be squared."""
+        return bool(np.isfinite(self.length).all() and np.isfinite(self.low + self.step).all())
+
+    def knows(self, start: int, places: Any) -> bool:
+        """Whether all candidates of the tile at row `start` were candidates when it was kept."""
+        bits = np.unpackbits(self.open[start // 8 : (start + self.height + 7) // 8])
+        return bool(bits[places].all())
+
+    def held(self, place: int, start: int, places: Any) -> tuple[Any, float, float]:
+        """The steps of a form of the candidates of a tile, its least and the height of a step."""
+        number = start // self.height
+        codes = self.codes[place, start : start + self.height]
+        codes = codes if len(places) == len(codes) else codes[places]
+        return codes, float(self.low[place, number]), float(self.step[place, number])
+
+
+class Moved:
+    """Where kept forms lie under the belief of now, by `columns` `(q, c)` to multiply rows with.
+
+    What is left of a change of Sigma is bounded by |x|^2; what is left of one of G by x'Sigma x,
+    beyond a common factor: labels shift the weights of the targets, and G as a whole.
+    """
+
+    def __init__(self, kept: KeptForms, now: Forms, most: int) -> None:
+        self.kept, self.now = kept, now
+        changes = [_Change.of_variance(kept.forms, now)]
+        if len(now.matrices) == 2:
+            changes.append(_Change.of_signal(kept.forms, now))
+        width = len(now.matrices[0])
+        order = np.argsort(-np.concatenate([each.worth for each in changes]), kind="stable")
+        chosen = [(int(k) // width, int(k) % width) for k in order[:most]]
+        settled = [changes[form].worth[k] < SETTLED for form, k in chosen]
+        count = settled.index(True) if True in settled else len(chosen)
+        chosen = chosen[: max(count, FEW)]
+        columns = [changes[form].vectors[:, k] for form, k in chosen]
+        self.columns = np.array(columns).reshape(-1, width).T
+        self.turn = np.zeros((len(chosen), len(changes)))
+        for place, (form, k) in enumerate(chosen):
+            self.turn[place, form] = changes[form].values[k]
+        self.factors = [each.factor for each in changes]
+        self.rise, self.fall, self.rounded = [], [], []
+        for form, change in enumerate(changes):
+            rest = np.delete(change.values, [k for own, k in chosen if own == form])
+            self.rise.append(max(float(rest.max(initial=0.0)), 0.0) * (1.0 + ROUNDING))
+            self.fall.append(min(float(rest.min(initial=0.0)), 0.0) * (1.0 + ROUNDING))
+            sizes = np.abs(self.turn[:, form]) @ np.square(self.columns).sum(axis=0)
+            self.rounded.append(float(sizes))
+        self.left = [each.left for each in changes]
+
+    def ranges(self, start: int, places: Any, image: Array) -> list[tuple[Array, Array]]:
+        """The least and the largest that each form can be now, as it is computed.
+
+        `image` `(c, len(places))` are the rows times `columns`, in the type of the rows.
+        """
+        from apm._kernels.kept_bounds import moved_form
+
+        kept, length = self.kept, float(self.kept.length[start // self.kept.height])
+        moved = np.zeros((len(self.factors), len(places)))
+        if len(self.turn):
+            moved = (self.turn.T.astype(image.dtype) @ np.square(image)).astype(np.float64)
+        found: list[tuple[Array, Array]] = []
+        gauge = moved[0]  # not used for the variance, whose rest is bounded by |x|^2
+        for form, factor in enumerate(self.factors):
+            codes, low, step = kept.held(form, start, places)
+            part = (self.fall[form], self.rise[form])
+            blur, rest = self._blur(form, length), (0.0, 0.0)
+            if form == 0:
+                part, rest = rest, (part[0] * length**2, part[1] * length**2)
+            slack = DOUBLE * (abs(low) + LEVELS * step)
+            numbers = (low, step, slack, factor, *part, rest[0] - blur, rest[1] + blur)
+            least, most, then = moved_form(codes, moved[form], gauge, np.array(numbers))
+            found.append((least, most))
+            gauge = then
+            gauge += kept.forms.blur(form, kept.unit, kept.floor, length)
+        return found
+
+    def _blur(self, form: int, length: float) -> float:
+        """What rounding can do to a form, then and now, and to the products with `columns`."""
+        kept = self.kept
+        then = kept.forms.blur(form, kept.unit, kept.floor, length)
+        here = self.now.blur(form, kept.unit, kept.floor, length)
+        products = self.rounded[form] * (8.0 * kept.unit * length**2 + kept.floor**2)
+        left = self.left[form] * length**2
+        return self.factors[form] * then + here + products + left
+
+    def exact(self, rows: Array, length: Array) -> list[tuple[Array, Array]]:
+        """The same for some rows `(n, d)` that are no longer than these, by all products."""
+        image, found = times(rows, self.now.factor), []
+        np.square(image, out=image)
+        for form, weights in enumerate(self.now.weights):
+            value = (image @ weights.astype(image.dtype)).astype(np.float64)
+            # twice: here and where rows are scored
+            blur = 2.0 * self.now.blur(form, self.kept.unit, self.kept.floor, length)
+            found.append((np.maximum(value - blur, 0.0), np.maximum(value + blur, 0.0)))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    """`A_1 - factor A_0 = sum_i values_i v_i v_i' + E`, and what each direction is worth.
+
+    The v_i are orthonormal in the measure that bounds the rest (|x|^2, or x'Sigma x for the
+    signal); `left` bounds x'Ex / |x|^2, found from what the sum in fact leaves.
+    """
+
+    values: Array
+    vectors: Array
+    worth: Array
+    factor: float
+    left: float
+
+    @classmethod
+    def of_variance(cls, then: Forms, now: Forms) -> _Change:
+        """The change of Sigma."""
+        return cls._of(then.matrices[0], now.matrices[0], 1.0, None, None)
+
+    @classmethod
+    def of_signal(cls, then: Forms, now: Forms) -> _Change:
+        """The change of G in the measure of Sigma_0 = F F', by `F^-1 (G_1 - k G_0) F^-T`."""
+        inverse = then.inverse
+        first, second = (inverse @ each.matrices[1] @ inverse.T for each in (then, now))
+        values, vectors = np.linalg.eigh(second - first)
+        most = vectors[:, np.argsort(-np.abs(values))[ASIDE:]]  # but for what the label changed
+        first, second = (most.T @ each @ most for each in (first, second))
+        common = float(np.vdot(first, second)) / max(float(np.vdot(first, first)), TINIEST)
+        common = min(max(common, 0.5), 2.0)
+        return cls._of(then.matrices[1], now.matrices[1], common, then.factor, inverse)
+
+    @classmethod
+    def _of(cls, first: Array, second: Array, factor: float, root: Any, inverse: Any) -> _Change:
+        change = second - factor * first
+        middle = change if root is None else inverse @ change @ inverse.T
+        values, vectors = np.linalg.eigh(middle)
+        own = first if root is None else inverse @ first @ inverse.T
+        worth = np.abs(values) * len(first) / max(float(np.trace(own)), TINIEST)
+        worth = worth if root is not None else STRICT * worth
+        vectors = vectors if root is None else root @ vectors
+        left = np.linalg.norm(change - (vectors * values) @ vectors.T)
+        sizes = float(np.linalg.norm(first)) * factor + float(np.linalg.norm(second))
+        sizes += float(np.abs(values) @ np.square(vectors).sum(axis=0))
+        return cls(values, vectors, worth, factor, float(left) + ROUNDING * sizes)

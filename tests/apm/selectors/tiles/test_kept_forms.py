@@ -1,0 +1,77 @@
+"""Kept forms bound those of another belief, whatever the labels between them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apm import APM, Learner, PoolMaxPower, Predictions, VariationalLogistic
+from apm.selectors.tiled import open_tiles
+from apm.selectors.tiles.foresight import Lines
+from apm.selectors.tiles.kept_forms import Moved
+from tests.apm.selectors.tiles.test_pruning import Counted
+
+pytestmark = pytest.mark.usefixtures("small_tiles")
+RULE = APM(PoolMaxPower(), message=Predictions(num_targets=20))
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    single=st.booleans(),
+    intercept=st.booleans(),
+    more=st.sampled_from([0, 1, 5, 40]),
+    most=st.sampled_from([0, 2, 15]),
+    scale=st.sampled_from([1.0, 2.0**-30, 64.0]),
+    repeats=st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_ranges_hold(seed, single, intercept, more, most, scale, repeats):
+    rng = np.random.default_rng(seed)
+    X = scale * rng.normal(size=(1100, 5)) * np.exp(rng.normal(size=5))
+    if repeats:
+        X[100:] = X[rng.integers(3, size=1000)]
+    X = X.astype(np.float32 if single else np.float64)
+    y = (X @ rng.normal(size=5) > 0).astype(int)
+    posterior = VariationalLogistic(0.1 / scale**2, intercept=intercept)
+    learner = Learner(Counted(X), posterior, RULE, seed=0)
+    learner.tell(range(6), y[:6])
+    learner.ask()
+    pool = learner._state.features
+    kept = pool.kept
+    assert kept is not None
+    if more:
+        learner.tell(range(10, 10 + more), y[10 : 10 + more])
+    state = learner._state
+    lines = Lines.of(state.selector, state.belief, pool)
+    assert lines is not None
+    moved = Moved(kept, lines.forms, most)
+    for start, tile, places in open_tiles(pool, state.open):
+        look = lines.ready.look(state.belief, tile, places)
+        variance = look.laws.variance
+        design = np.concatenate((tile, np.ones((len(tile), 1))), axis=1) if intercept else tile
+        image = (design[places] @ moved.columns).T.astype(X.dtype)
+        signal = look.share * variance
+        length = np.full(len(places), kept.length[start // pool.tile_rows])
+        for found in (moved.ranges(start, places, image), moved.exact(tile[places], length)):
+            for (least, most_), form in zip(found, (variance, signal), strict=True):
+                assert (least <= form * (1 + 1e-12)).all()
+                assert (form <= most_ * (1 + 1e-12)).all()
+
+
+def test_rows_that_come_back_are_not_known():
+    X = np.random.default_rng(0).normal(size=(1100, 4))
+    learner = Learner(Counted(X), VariationalLogistic(0.1), RULE, seed=0)
+    learner.tell(range(6), (X[:6, 0] > 0).astype(int))
+    learner.ask()
+    kept = learner._state.features.kept
+    assert not kept.knows(0, np.array([5, 9]))
+    assert kept.knows(0, np.array([6, 9]))
+
+
+def test_a_byte_for_each_form_of_a_row():
+    X = np.random.default_rng(0).normal(size=(1100, 4))
+    learner = Learner(Counted(X), VariationalLogistic(0.1), RULE, seed=0)
+    learner.tell([0, 1], [0, 1])
+    learner.ask()
+    kept = learner._state.features.kept
+    assert kept.codes.nbytes == 2 * len(X)
