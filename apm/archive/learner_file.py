@@ -16,9 +16,11 @@ from apm.belief import Belief
 from apm.encoders import Encoder, Linear
 from apm.journal import Journal
 from apm.pools.inputs import as_matrix, is_sparse, is_streamed
+from apm.pools.marks import mark_of
 from apm.pools.streamed import EncodedRows, as_rows
 from apm.posteriors.base import Posterior
-from apm.storage import fingerprint, read_arrays, write_arrays
+from apm.selectors.tiled import tile_values
+from apm.storage import read_arrays, write_arrays
 from channelcode._validation import Array, integer
 from channelcode.errors import ChannelCodeError, InvalidArgument, NotConverged
 
@@ -83,8 +85,8 @@ def save(path: str | os.PathLike[str], saved: Saved) -> Path:
         "chosen": saved.chosen,
         "columns": saved.columns,
         "initial_rows": saved.initial_rows,
-        "pool": _fingerprint(saved.pool),
-        "features": _fingerprint(saved.features),
+        "pool": mark_of(saved.pool),
+        "features": mark_of(saved.features),
     }
     if is_streamed(saved.pool):
         header["streamed"] = saved.pool.path
@@ -260,15 +262,11 @@ def _given_pool(header: dict[str, Any], arrays: dict[str, Any], pool: Any, path:
             rule = "must be given to load: the file holds only its fingerprint"
             raise InvalidArgument("pool", rule, place)
         argument, pool = "pool", as_rows(place)
-    if pool.ndim != 2 or len(pool) == 0 or _fingerprint(pool) != header["pool"]:
+    if pool.ndim != 2 or len(pool) == 0 or mark_of(pool, header["pool"]) != header["pool"]:
         if argument == "path":
             raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
         raise InvalidArgument("pool", f"must be the pool of {path} (its fingerprint)", "another")
     return pool
-
-
-def _fingerprint(rows: Any) -> str:
-    return rows.fingerprint if is_streamed(rows) else fingerprint(rows)
 
 
 def _pool_of(arrays: dict[str, Any]) -> Any:
@@ -288,19 +286,22 @@ def _sketch(features: Any) -> Array:
 
 
 def _streamed_sketch(features: Any) -> Array:
-    rng = np.random.default_rng(0)
-    found = np.zeros((2, features.shape[1]))
-    for _, tile in features.tiles():
-        signs = rng.choice([-1.0, 1.0], size=len(tile))
-        found += [signs @ tile, np.abs(tile).sum(axis=0, dtype=np.float64)]
-    return found
+    every = np.ones(len(features), dtype=bool)
+    return np.sum(tile_values(features, every, _tile_sketch), axis=0)
+
+
+def _tile_sketch(start: int, tile: Any, places: Any) -> Array:
+    bits = np.random.PCG64(0)
+    bits.advance(start // 2)  # two signs from each draw, and tiles begin at even rows
+    signs = np.random.Generator(bits).choice([-1.0, 1.0], size=len(tile))
+    return np.array([signs @ tile, np.abs(tile).sum(axis=0, dtype=np.float64)])
 
 
 def _check_features(
     header: dict[str, Any], arrays: dict[str, Any], features: Any, argument: str
 ) -> None:
     """Refuse an encoder that gives another encoded pool: its hash, or its sums up to rounding."""
-    if _fingerprint(features) == header["features"]:
+    if mark_of(features, header["features"]) == header["features"]:
         return
     stored, own = arrays["sketch"], _sketch(features)
     if stored.shape != own.shape or not close(own[0], stored[0], stored[1], ENCODED_RTOL):

@@ -57,6 +57,7 @@ class PlacedRows(StreamedRows):
         self.tile_rows = tile_rows(width, self.dtype.itemsize)
         self._chunks: dict[int, list[Chunk]] = {}
         self._borders: dict[int, list[list[Any]]] = {}
+        self._lent: dict[int, dict[int, list[tuple[Cut, int]]]] = {}
         self._sums: list[int] = []
         found = folded(self, _first_look, _in_order)
         for start, _, bad in found:
@@ -106,6 +107,25 @@ class PlacedRows(StreamedRows):
             (self._borders[whole],) = dask.persist(cuts)
         return self._borders[whole]
 
+    def lent(self, height: int) -> dict[int, list[tuple[Cut, int]]]:
+        """Of each partition the cuts that were sent to others, with the checksum of the copies.
+
+        Copies are used from then on; by these the partition itself is compared with them.
+        """
+        import dask
+
+        whole = max(height, self.tile_rows)
+        if whole not in self._lent:
+            flat = [copy for copies in self.borders(height) for copy in copies]
+            sums = iter(dask.compute(*[dask.delayed(checksum)(copy) for copy in flat]))
+            lent: dict[int, list[tuple[Cut, int]]] = {}
+            for chunk in self.chunks(height):
+                for place, cut in enumerate(chunk.cuts):
+                    if place != chunk.home:
+                        lent.setdefault(cut.number, []).append((cut, int(next(sums))))
+            self._lent[whole] = lent
+        return self._lent[whole]
+
     def _about(self, heights: list[int] | None) -> tuple[list[int], np.dtype[Any], int]:
         """Heights, type and width, as declared if they are, else from a look at all partitions."""
         if heights is not None:
@@ -146,7 +166,7 @@ def folded(
     numbers = None if which is None else np.unique(np.asarray(which, dtype=np.int64))
     job = cloudpickle.dumps((function, join, rows._form, height, rows.tile_rows, versions()))
     sent = dask.delayed(job, name=f"apm-job-{_token(job)}", traverse=False)
-    homes = holders(rows._partitions)
+    homes, lent = holders(rows._partitions), dict(rows.lent(height))
     parts = []
     for chunk, borders in zip(rows.chunks(height), rows.borders(height), strict=True):
         inside, shut = _within(numbers, chunk, height), _closed(is_open, chunk)
@@ -154,12 +174,18 @@ def folded(
             continue
         own = chunk.cuts[chunk.home].number
         sums = rows._sums[chunk.start // rows.tile_rows : -(-chunk.stop // rows.tile_rows)]
-        look = partial(_looked, chunk, rows._heights[own], sums, shut, inside)
+        given = lent.pop(own, [])
+        look = partial(_looked, chunk, rows._heights[own], sums, shut, inside, given)
         with _pinned(homes.get(own)):
             called = dask.delayed(look, name=f"apm-look-{chunk.start}", pure=False)
             parts.append(called(sent, rows._partitions[own], borders))
     if not parts:
         return None
+    if which is None:  # partitions that are nobody's home, and those whose rows are all closed
+        for number, cuts in lent.items():
+            check = partial(_as_lent, rows._form, rows._heights[number], cuts)
+            called = dask.delayed(check, name=f"apm-lent-{number}", pure=False)
+            parts.append(called(rows._partitions[number]))
     while len(parts) > 1:
         parts = [
             dask.delayed(_joined, pure=False)(sent, parts[place : place + BRANCHES])
@@ -252,14 +278,25 @@ def _loaded(job: bytes) -> Any:
     return found
 
 
+def _as_lent(form: Form, height: int, cuts: list[tuple[Cut, int]], partition: Any) -> None:
+    """Refuse a partition whose rows are others than those of which neighbours have copies."""
+    block = made(partition)
+    for cut, total in cuts:
+        if checksum(form.rows(block, cut, height)) != total:
+            rows = f"rows {cut.first} to {cut.last - 1} of block {cut.number}"
+            rule = f"must not change while it is used, but {rows} are others than at first"
+            raise InvalidArgument("pool", rule, "rows of a Dask collection")
+
+
 def _looked(
     chunk: Chunk, height_of_own: int, sums: list[int], shut: Any, inside: Any,
-    job: bytes, partition: Any, borders: Sequence[Any],
+    given: list[tuple[Cut, int]], job: bytes, partition: Any, borders: Sequence[Any],
 ) -> Any:  # fmt: skip
     """The joined values of the tiles of one chunk; runs where the largest part of it lies."""
     function, join, form, height, own, _ = _loaded(job)
-    held = list(borders)
-    held.insert(chunk.home, form.rows(made(partition), chunk.cuts[chunk.home], height_of_own))
+    block, held = made(partition), list(borders)
+    _as_lent(form, height_of_own, given, block)
+    held.insert(chunk.home, form.rows(block, chunk.cuts[chunk.home], height_of_own))
     mask = _mask(shut, chunk.stop - chunk.start)
     wanted = None if inside is None else set(inside.tolist())
     parts, row = [], chunk.start

@@ -55,14 +55,11 @@ class Streamed(ABC):
     dtype: np.dtype[Any]
     tile_rows: int
     _fingerprint: str | None = None
-    #: Whether the rows lie on a cluster, where functions are sent to them (`apm.pools.placed`).
-    placed: bool = False
+    placed: bool = False  # on a cluster, where functions are sent to them (`apm.pools.placed`)
     #: What is remembered of each tile, for questions that need not read all of them.
     records: Any = None
-    #: Forms of all rows at an earlier question (`apm.selectors.tiles.kept_forms`), and how many
-    #: questions in a row they did not help.
-    kept: Any = None
-    misses: int = 0
+    kept: Any = None  # and of each row (`apm.selectors.tiles.kept_forms`)
+    misses: int = 0  # questions in a row that it did not help
 
     @abstractmethod
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
@@ -104,7 +101,7 @@ class Streamed(ABC):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
-            if step != 1:
+            if step != 1 or (self.placed and stop - start < self.tile_rows):
                 return self[np.arange(start, stop, step)]
             if stop <= start:
                 return np.empty((0, self.shape[1]), self.dtype)
