@@ -56,7 +56,7 @@ def test_maximise_reports_its_gap(limited):
     weights, s, steps, gap = maximise(alphabet, tol=1e-10)
     assert abs(gap) <= 1e-10
     assert 0 < steps <= 100
-    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert weights.sum() == pytest.approx(1.0, abs=1e-10)  # as near as the gap; a law is scaled
     assert (s > 0) == limited
     top = alphabet.kkt(weights, s).max() + (s if limited else 0.0)
     assert top - mutual_information(matrix, weights) == pytest.approx(0.0, abs=2e-10)
