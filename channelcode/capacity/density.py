@@ -29,7 +29,7 @@ from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
 from channelcode.capacity.solvers.gaussian_peak import gaussian_peak
 from channelcode.capacity.solvers.laplace_peak import laplace_peak, laplace_peak_and_power
 from channelcode.certificate import Certificate, SolveStats
-from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Gamma
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Gamma, Poisson
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
@@ -37,12 +37,14 @@ from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import Integrated, atoms_information, check_total
 from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_rows
+from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
 _WIDE = 0.7  # power times shape: of waiting times whose range is found from that of the best law
 _FARTHEST_PROVED = 100.0  # times the range that was searched
 _LETTERS_APART = 0.02  # scales
+_MANY_COUNTS = 25.0  # up to twice this letters of the same spacing serve as well
 _DEAREST = 16.0  # times the budget: where a search under a cost alone ends
 
 
@@ -64,7 +66,7 @@ def density_capacity(
     proposal = None
     if isinstance(solver, Auto):
         proposal = _known(problem, tol * LOG_TWO)
-        solver = _exchange(problem.channel, view.reach)
+        solver = _exchange(problem.channel, view)
     if proposal is None:
         proposal = solver.propose(inner, tol=0.25 * tol * LOG_TWO)
     return _judged(
@@ -104,8 +106,39 @@ def _known(problem: Problem, tol: float) -> Proposal | None:
     return None
 
 
-def _exchange(channel: Channel, reach: float) -> ExchangeLetters:
+@dataclass(frozen=True)
+class CountedOutputs:
+    """Poisson counts for the exchange: sums over the counts that matter to each input."""
+
+    channel: Poisson
+    view: FiniteView
+
+    def rows(self, letters: Array) -> Array:
+        """The view's own matrix."""
+        return self.view.prob(letters)
+
+    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
+        """As the judge computes it."""
+        law = DiscreteMeasure(self.view.shift + points, weights / weights.sum())
+        least = -self.view.shift  # no light is the least input; rounding may be below
+        moved = np.maximum(inputs, least) + self.view.shift
+        return PoissonMixture(self.channel, law).divergence(np.maximum(moved, 0.0)).value
+
+    def letters(self) -> Array:
+        """One deviation of the count apart: evenly in its root."""
+        dark = self.channel.dark
+        first, last = float(np.sqrt(dark)), float(np.sqrt(dark + 2.0 * self.view.reach))
+        count = int(np.ceil(2.0 * (last - first)))
+        places = np.linspace(first, last, count + 1) ** 2 - dark
+        return np.maximum(places, 0.0) - self.view.shift
+
+
+def _exchange(channel: Channel, view: FiniteView) -> ExchangeLetters:
     """Letters to begin with: many for Laplace noise, whose best law has a density."""
+    reach = view.reach
+    if type(channel) is Poisson and reach > _MANY_COUNTS and view.shift == reach:
+        counted = CountedOutputs(channel, view)
+        return ExchangeLetters(reach, outputs=counted, first=counted.letters())
     if type(channel) is not AdditiveLaplace:
         return ExchangeLetters(reach)
     count = int(np.clip(np.ceil(2.0 * reach / (_LETTERS_APART * channel.scale)), 32, 640)) | 1

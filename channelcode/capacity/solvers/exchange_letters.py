@@ -7,7 +7,7 @@ the maxima of the KKT function F are added until none is above the capacity foun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ _POLISHING = 12
 _CROWDED = 100  # letters
 _MOST_LETTERS = 1000
 _MOST_WORK = 1.5e9  # letters squared times outputs, over all turns: half a minute
+_MANY_WORK = 3e8
 _MOST_POLISHED = 150  # letters
 _NEAR = 0.02  # of the reach: how far a letter may move in one step
 _LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
@@ -74,6 +75,7 @@ class ExchangeLetters:
     max_steps: int = 20
     outputs: Outputs | None = None
     letters: int = 33
+    first: Array | None = field(default=None, repr=False, compare=False)  # letters to begin with
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         """A law on few letters whose violation of KKT should be within `tol` nats."""
@@ -81,6 +83,8 @@ class ExchangeLetters:
         if self.reach == 0.0:
             return Proposal(np.zeros(1), np.ones(1), 0.0, "ExchangeLetters")
         letters = np.linspace(-self.reach, self.reach, self.letters)
+        if self.first is not None:
+            letters = _distinct(np.clip(self.first, -self.reach, self.reach), 1e-9 * self.reach)
         best, least, steps = self._solved(problem, letters, 0.3 * goal), np.inf, 0
         law, work = best, 0
         while steps < self.max_steps:
@@ -94,6 +98,9 @@ class ExchangeLetters:
             work += len(letters) ** 2 * self._num_outputs(problem)
             if len(letters) > _MOST_LETTERS or work > _MOST_WORK:
                 break
+            many = 2 * len(letters) > self._num_outputs(problem)
+            if self.first is not None and many and work > _MANY_WORK:
+                break  # near outputs in number, letters that nearly coincide take minutes
             law = self._solved(problem, letters, 0.3 * goal)
         points, weights, multiplier = best
         if len(points) > _MOST_POLISHED:  # a law with a density has no few letters
@@ -174,7 +181,8 @@ class ExchangeLetters:
         return ListedOutputs(problem.channel) if self.outputs is None else self.outputs
 
     def _num_outputs(self, problem: Problem) -> int:
-        return problem.channel.num_outputs if self.outputs is None else 0
+        listed = self.outputs is None or self.first is not None
+        return problem.channel.num_outputs if listed else 0
 
     def _merged(self, problem: Problem, points: Array, weights: Array, goal: float) -> Law | None:
         """Light letters dropped, near ones as one letter, and the weights solved again."""

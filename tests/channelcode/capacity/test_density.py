@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import rel_entr
 
 from channelcode import (
     AdditiveGaussian,
@@ -240,3 +241,14 @@ def test_far_peaks_end_with_a_bound_that_says_something():
     # an input that is level within the peak: h(Y) >= ln(2 A) by the entropy power inequality
     reached = 0.5 * np.log2(1.0 + 2.0 * 300.0**2 / (np.pi * np.e))
     assert reached <= found.upper <= np.log2(1.0 + 600.0 / np.sqrt(2.0 * np.pi * np.e)) + 1e-9
+
+
+def test_letters_for_counts_are_even_in_their_root():
+    """Evenly spaced letters took P = 1000 to a gap of 4e-8; in units of the noise they do not."""
+    result = capacity(Poisson(1.0), Power(1000.0))
+    assert result.gap <= 1e-9
+    y = np.arange(700.0)
+    rows = np.exp(Poisson(1.0).log_density(y, result.input.atoms[:, None]))
+    weights = result.input.weights
+    nats = weights @ rel_entr(rows, weights @ rows).sum(axis=1)
+    assert nats == pytest.approx(result.nats, abs=1e-10)
