@@ -30,6 +30,7 @@ from channelcode.capacity.solvers.gaussian_peak import gaussian_peak
 from channelcode.capacity.solvers.laplace_peak import laplace_peak, laplace_peak_and_power
 from channelcode.certificate import Certificate, SolveStats
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Gamma, Poisson
+from channelcode.channels.densities.range import output_scale
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
@@ -41,10 +42,13 @@ from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
-_WIDE = 0.7  # power times shape: of waiting times whose range is found from that of the best law
+_FINER = 4  # times the nodes of the view on which atoms are found, to settle them
+_MANY_LETTERS = 151  # beyond, the range is too wide for few atoms, and letters join one by one
+_FINER = 4  # times the nodes of the view on which atoms are found, to settle them
 _FARTHEST_PROVED = 100.0  # times the range that was searched
 _LETTERS_APART = 0.02  # scales
 _MANY_COUNTS = 25.0  # up to twice this letters of the same spacing serve as well
+_LETTERS_APART_TO_FIND = 0.14  # scales: near enough for Newton's method to begin from
 _DEAREST = 16.0  # times the budget: where a search under a cost alone ends
 
 
@@ -61,6 +65,7 @@ def density_capacity(
     if not is_builtin(problem.channel):
         for place in (low, 0.5 * (low + high), high):  # before a solver works on what is no law
             check_total(problem.channel, place)
+    support = as_support(problem.channel.support)
     view = FiniteView(problem.channel, low, high)
     inner = Problem(view, _moved(problem, view))
     proposal = None
@@ -69,6 +74,10 @@ def density_capacity(
         solver = _exchange(problem.channel, view)
     if proposal is None:
         proposal = solver.propose(inner, tol=0.25 * tol * LOG_TWO)
+        if isinstance(solver, ExchangeLetters) and not isinstance(support, Counts):
+            fine = FiniteView(problem.channel, low, high, finer=_FINER)
+            inner = Problem(fine, _moved(problem, fine))
+            proposal = solver.refined(inner, proposal, tol=0.25 * tol * LOG_TWO)
     return _judged(
         problem, view, proposal, (low, high), whole, tol=tol, throw=throw, started=started
     )
@@ -140,9 +149,17 @@ def _exchange(channel: Channel, view: FiniteView) -> ExchangeLetters:
         counted = CountedOutputs(channel, view)
         return ExchangeLetters(reach, outputs=counted, first=counted.letters())
     if type(channel) is not AdditiveLaplace:
-        return ExchangeLetters(reach)
-    count = int(np.clip(np.ceil(2.0 * reach / (_LETTERS_APART * channel.scale)), 32, 640)) | 1
+        if isinstance(as_support(channel.support), Counts):
+            return ExchangeLetters(reach)
+        scale = float(output_scale(channel, np.linspace(-reach, reach, 9)).min())
+        count = _letters(reach, _LETTERS_APART_TO_FIND * scale, _MANY_LETTERS + 1)
+        return ExchangeLetters(reach, letters=count if count <= _MANY_LETTERS else 33)
+    count = _letters(reach, _LETTERS_APART * channel.scale, 640)
     return ExchangeLetters(reach, outputs=LaplaceOutputs(channel), letters=count)
+
+
+def _letters(reach: float, apart: float, most: int) -> int:
+    return int(np.clip(np.ceil(2.0 * reach / apart), 32, most)) | 1
 
 
 def _input_range(problem: Problem) -> tuple[float, float, bool]:
@@ -168,7 +185,7 @@ def _affordable(problem: Problem) -> float:
     """How far to look without a peak: as far as an input costs no more than some budgets."""
     budget = problem.limits.budget
     if problem.limits.is_power:
-        if isinstance(problem.channel, Gamma) and budget * problem.channel.shape >= _WIDE:
+        if isinstance(problem.channel, Gamma):
             return search_end(problem.channel.shape, budget)
         return _FARTHEST * float(np.sqrt(budget))
     sizes = np.geomspace(1e-3, 1e6, 181)
@@ -224,7 +241,11 @@ def _judged(
         reason = ""
     lower = max(found.nats - found.error, 0.0)
     bound = None
-    cover = None if whole else covered(problem, law, found.nats, proposal.multiplier, ends[1])
+    cover = (
+        None
+        if whole
+        else covered(problem, law, found.nats, proposal.multiplier, slack=0.1 * tol * LOG_TWO)
+    )
     if cover is not None:
         far = (-cover.radius, cover.radius)
         bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)

@@ -66,7 +66,7 @@ def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
     noisy: LocationMixture | None = None
     if type(channel) is AdditiveGaussian:
         noisy = GaussianMixture(channel.noise, law.atoms, law.weights)
-    elif type(channel) in (Gamma, Exponential):
+    elif isinstance(channel, Gamma) and type(channel) in (Gamma, Exponential):
         noisy = GammaMixture(channel, law.atoms, law.weights)
     if noisy is not None and noisy.affordable:
         return Smooth(noisy.divergence, noisy.down, noisy.error)

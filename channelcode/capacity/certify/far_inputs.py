@@ -2,9 +2,8 @@
 
 C <= max_l [D(f_l || q) - s (l^2 - P)] for any output law q. That of a law with finitely many atoms
 has tails like the noise, and where these are light D grows faster than any power: the bound would
-be infinite although the law is as good as optimal. So a little mass is added to it. With atoms
-beyond the last one, of the mass that the best law has there to within a factor, q' = (1 - e') q_1,
-and with e g, g Gaussian of a variance of 1/s, in the rest:
+be infinite although the law is as good as optimal. So a little mass is added to it: light atoms
+beyond the outermost ones, q_1, and e g, g Gaussian of a variance of 1/s:
 
     D(f_l || q') <= min(D(f_l || q_1) - ln(1 - e), D(f_l || g) - ln e).
 
@@ -21,18 +20,19 @@ from math import log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, gammaln, logsumexp, polygamma
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
+from channelcode.capacity.search.light_atoms import light_atoms
 from channelcode.channels import Gamma
+from channelcode.channels.densities.view import FiniteView
 from channelcode.measures import DiscreteMeasure
 
 SHARE = 1e-12  # e, of the Gaussian part
-SPACING = 0.5  # deviations of the noise between added atoms
-MARGIN = 6.0  # deviations of the noise that they go beyond the radius
-PLENTY = 2.0  # times the mass that is needed by the formula
-MOST_ADDED = 2000
+SPACING = 0.1  # scales of the noise between places where an atom may be added
+MOST_PLACES = 3000
+DEPTH = 0.02  # nats below its limit to which an atom brings F, for what lies between places
 NEGLIGIBLE = 2.5e-10  # mass beyond the end of a search; less for wide laws, of more atoms
 
 
@@ -80,17 +80,17 @@ def search_end(shape: float, power: float) -> float:
     """Where the best input has `NEGLIGIBLE` left, from Shannon's formula for the same variance."""
     spread = gamma_noise(shape).variance
     nats, price = 0.5 * np.log1p(power / spread), 0.5 / (power + spread)
-    sizes = np.sqrt(power) * np.linspace(2.0, 40.0, 761)
+    sizes = np.sqrt(power + spread) * np.linspace(1.0, 40.0, 781)
     left = np.sqrt(power) * tail_weight(shape, power, float(nats), price, sizes)
     return float(sizes[np.argmax(left < NEGLIGIBLE / max(1.0, power * shape) ** 1.5)])
 
 
 def covered(
-    problem: Problem, law: DiscreteMeasure, nats: float, multiplier: float, last: float
+    problem: Problem, law: DiscreteMeasure, nats: float, multiplier: float, *, slack: float
 ) -> Covered | None:
     """A law that covers every input of a waiting time under a power alone; None for others.
 
-    Up to `last` the law is to be good by itself.
+    Light atoms bring F beyond the outermost atoms down to `nats` and `slack`.
     """
     channel, limit = problem.channel, problem.limits
     if not isinstance(channel, Gamma) or not limit.is_power or not multiplier > 0.0:
@@ -99,12 +99,20 @@ def covered(
     room = -log(SHARE) - noise.entropy + 0.5 * log(2.0 * pi / s)
     room += 0.5 * s * (noise.variance + noise.mean**2) + s * limit.budget - nats
     radius = abs(noise.mean) + sqrt(noise.mean**2 + 2.0 * max(room, 0.0) / s)
-    step = SPACING * sqrt(noise.variance)
-    count = int(np.ceil((radius - last) / step + MARGIN / SPACING))
-    if not 0 < count <= MOST_ADDED:
+    apart = SPACING * float(channel.output_scale(np.zeros(1))[0])
+    first, last = float(law.atoms[0]), float(law.atoms[-1])
+    places = np.arange(-radius, radius + apart, apart) if radius < MOST_PLACES * apart else None
+    if places is None or not -radius < first <= last < radius:
         return None
-    sizes = last + step * np.arange(0.0, count)
-    level = PLENTY * step * tail_weight(channel.shape, limit.budget, nats, s, sizes)
-    points = np.concatenate([law.atoms, sizes])
-    weights = np.concatenate([law.weights, level])
+    places = places[(places < first - apart) | (places > last + apart)]
+    view = FiniteView(channel, -radius, radius + apart)
+    log_output = logsumexp(
+        view.log_prob(law.atoms - view.shift) + np.log(law.weights)[:, None], axis=0
+    )
+    limits = nats + s * (places**2 - limit.budget)
+    logs = view.log_prob(places - view.shift)
+    added = light_atoms(logs, np.asarray(log_output), limits, slack=slack, depth=DEPTH)
+    used = added > 0.0
+    points = np.concatenate([law.atoms, places[used]])
+    weights = np.concatenate([law.weights, added[used]])
     return Covered(DiscreteMeasure(points, weights / weights.sum()), radius, 2.0 * SHARE)

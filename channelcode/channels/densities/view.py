@@ -25,13 +25,13 @@ class FiniteView(Channel):
 
     Inputs u = l - shift run from -reach to reach. Counts keep their own probabilities, up to a
     last one beyond which less than 1e-18 lies; a density is taken at nodes in the coordinate of its
-    support, even ones but for long tails. A solver may work on this view; what it finds is judged
-    by integrals over the density itself.
+    support, even ones but for long tails, `finer` times as many if asked for. A solver may work on
+    this view; what it finds is judged by integrals over the density itself.
     """
 
     dim = 1
 
-    def __init__(self, channel: Channel, low: float, high: float) -> None:
+    def __init__(self, channel: Channel, low: float, high: float, *, finer: int = 1) -> None:
         self.channel = channel
         self.shift = 0.5 * (low + high)
         self.reach = 0.5 * (high - low)
@@ -50,7 +50,8 @@ class FiniteView(Channel):
             if not np.ptp(spread.centre) <= WIDEST * scale:
                 rule = f"must keep the outputs within {WIDEST:g} widths of the noise"
                 raise InvalidArgument("constraint", rule, float(np.ptp(spread.centre)) / scale)
-            nodes, shares = spaced(spread, step * scale, least=8, most=MOST_NODES)
+            step = step * scale / finer
+            nodes, shares = spaced(spread, step, least=8, most=MOST_NODES * finer)
         needed = _needed(channel, nodes, inputs)
         self.nodes, self._log_shares = read_only(nodes[needed]), np.log(shares[needed])
         self.num_outputs = len(self.nodes)

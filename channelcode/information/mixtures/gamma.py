@@ -69,7 +69,8 @@ class GammaMixture(LocationMixture):
 
     def __init__(self, channel: Gamma, atoms: Array, weights: Array) -> None:
         places, index = np.unique(atoms[weights > 0], return_inverse=True)
-        super().__init__(1.0, places, np.bincount(index, weights[weights > 0], len(places)))
+        masses = np.asarray(np.bincount(index, weights[weights > 0], len(places)), dtype=np.float64)
+        super().__init__(1.0, places, masses)
         self.channel, self.shape = channel, channel.shape
         low, high = channel.output_range(np.zeros(()))
         self.reach = float(low), float(high)
@@ -150,7 +151,7 @@ def _posterior(shape: float, atoms: Array, weights: Array) -> Posterior:
     if len(atoms) == 1:
         return Posterior(1e-12, 1e-12)
     logs = np.log(weights) - shape * atoms
-    ratio = float(logsumexp(logs)) - float(logs[-1])  # ln A
+    ratio = float(np.asarray(logsumexp(logs))) - float(logs[-1])  # ln A
     end = ratio + 12.0 + 2.0 * log(ratio + 12.0)  # T of the last atom but one, where cells end
     top = atoms[-1] - log(shape)
     first = top + log(0.1) - _log_expm1(float(atoms[-1] - atoms[0]))  # max T is 0.1
