@@ -44,7 +44,6 @@ from channelcode.measures import DiscreteMeasure
 _FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
 _FINER = 4  # times the nodes of the view on which atoms are found, to settle them
 _MANY_LETTERS = 151  # beyond, the range is too wide for few atoms, and letters join one by one
-_FINER = 4  # times the nodes of the view on which atoms are found, to settle them
 _FARTHEST_PROVED = 100.0  # times the range that was searched
 _LETTERS_APART = 0.02  # scales
 _MANY_COUNTS = 25.0  # up to twice this letters of the same spacing serve as well
@@ -71,7 +70,7 @@ def density_capacity(
     proposal = None
     if isinstance(solver, Auto):
         proposal = _known(problem, tol * LOG_TWO)
-        solver = _exchange(problem.channel, view)
+        solver = _exchange(problem, view)
     if proposal is None:
         proposal = solver.propose(inner, tol=0.25 * tol * LOG_TWO)
         if isinstance(solver, ExchangeLetters) and not isinstance(support, Counts):
@@ -142,14 +141,14 @@ class CountedOutputs:
         return np.maximum(places, 0.0) - self.view.shift
 
 
-def _exchange(channel: Channel, view: FiniteView) -> ExchangeLetters:
+def _exchange(problem: Problem, view: FiniteView) -> ExchangeLetters:
     """Letters to begin with: many for Laplace noise, whose best law has a density."""
-    reach = view.reach
+    channel, reach = problem.channel, view.reach
     if type(channel) is Poisson and reach > _MANY_COUNTS and view.shift == reach:
         counted = CountedOutputs(channel, view)
         return ExchangeLetters(reach, outputs=counted, first=counted.letters())
     if type(channel) is not AdditiveLaplace:
-        if isinstance(as_support(channel.support), Counts):
+        if isinstance(as_support(channel.support), Counts) or problem.limits.cost is None:
             return ExchangeLetters(reach)
         scale = float(output_scale(channel, np.linspace(-reach, reach, 9)).min())
         count = _letters(reach, _LETTERS_APART_TO_FIND * scale, _MANY_LETTERS + 1)

@@ -275,7 +275,13 @@ def _check_totals(channel: Channel, l: Array, totals: Array, atol: float) -> Non
         return
     name = f"{type(channel).__name__}.log_density"
     shown = f"an integral of {float(totals[place])!r} at l = {float(l[place])!r}"
-    raise InvalidArgument(name, "must integrate to one over the support", shown)
+    rule = "must integrate to one over the support"
+    if getattr(channel, "output_range", None) is None:
+        rule += " (mass that lies far from the highest peak is found where the channel says so: "
+        rule += (
+            "output_range(l) gives both ends of each law, output_scale(l) the width of its peaks)"
+        )
+    raise InvalidArgument(name, rule, shown)
 
 
 def check_total(channel: Channel, l: float) -> None:

@@ -40,6 +40,7 @@ _LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
 _MOST_SHARPENED = 40  # atoms: where more are needed they are too many to tell apart
 _NEARLY = 1e-6  # nats: a law of Newton's that is farther from KKT at its own atoms has failed
 _JOINING = 16
+_FAR_ABOVE = 5.0  # nats: F rises far out, and hides what it does elsewhere
 _TRIES = 8  # turns in which Newton's method is tried
 _HEAVY = 1e-7
 _MOST_LIGHT = 400
@@ -105,6 +106,9 @@ class ExchangeLetters:
             steps += 1
             law = self._topped(problem, law, goal, most=0.3 * goal) or law
             violation, peaks = self._violations(problem, *law)
+            if violation > _FAR_ABOVE:
+                law = self._topped(problem, law, goal, most=0.3 * goal, part=True) or law
+                violation, peaks = self._violations(problem, *law)
             if violation < least:
                 best, least = law, violation
             if violation <= goal:
@@ -190,8 +194,13 @@ class ExchangeLetters:
             found = polish(problem, points, weights, multiplier, max_steps=60)
         return best
 
-    def _topped(self, problem: Problem, law: Law, goal: float, *, most: float) -> Law | None:
-        """With light atoms where the law has next to nothing, if that is enough; else None."""
+    def _topped(
+        self, problem: Problem, law: Law, goal: float, *, most: float, part: bool = False
+    ) -> Law | None:
+        """With light atoms where the law has next to nothing, for `most` nats; None without.
+
+        With `part` as many as there are for that, where more would be needed.
+        """
         if self.outputs is not None:
             return None
         places = np.linspace(-self.reach, self.reach, _PROBES)
@@ -203,8 +212,11 @@ class ExchangeLetters:
             return None
         added = self._light(problem, law, places, goal, _MOST_LIGHT)
         # what it costs in nats: its mass is missing elsewhere, and it is paid for
-        price = 1.0 + np.abs(priced(problem, places, np.zeros(len(places)), law[2]))
-        if not 0.0 < added @ price <= most:
+        spent = added * (1.0 + np.abs(priced(problem, places, np.zeros(len(places)), law[2])))
+        if part:
+            rank = np.argsort(spent)
+            added[rank[spent[rank].cumsum() > most]] = 0.0
+        if not added.any() or spent[added > 0.0].sum() > most:
             return None
         return (*_with(law[0], law[1], places, added), law[2])
 

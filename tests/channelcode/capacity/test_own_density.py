@@ -15,6 +15,7 @@ from channelcode import (
     Gaussian,
     InvalidArgument,
     Peak,
+    Power,
     Status,
     capacity,
     capacity_per_unit_cost,
@@ -186,3 +187,49 @@ def test_counts_of_ones_own_are_solved():
     rows = np.exp(Waiting().log_density(counts, np.array([[-1.0], [1.0]])))
     q = rows.mean(axis=0)
     assert result.upper >= float((rows * np.log2(rows / q)).sum() / 2)
+
+
+class FarPeaks(Channel):
+    """Y = l + a normal variable + one of -far and far, each as likely."""
+
+    support = (-np.inf, np.inf)
+
+    def __init__(self, far):
+        self.far = far
+
+    def log_density(self, y, l):
+        z = y - l
+        return np.logaddexp(stats.norm.logpdf(z, self.far), stats.norm.logpdf(z, -self.far)) - (
+            np.log(2.0)
+        )
+
+
+class DeclaredPeaks(FarPeaks):
+    """The same, and says where it lies."""
+
+    def output_range(self, l):
+        return l - self.far - 9.3, l + self.far + 9.3
+
+    def output_scale(self, l):
+        return np.ones_like(l)
+
+
+def test_far_peaks_are_found_where_the_channel_says_so_and_the_message_tells_how():
+    law = DiscreteMeasure([-1.0, 1.0], [0.5, 0.5])
+    with pytest.raises(InvalidArgument, match=r"output_range\(l\) gives both ends"):
+        mutual_information(FarPeaks(5e3), law)
+    # far from each other both peaks tell as much as one: that is Gaussian noise
+    expected = mutual_information(AdditiveGaussian(), law).bits
+    assert mutual_information(DeclaredPeaks(5e3), law).bits == pytest.approx(expected, abs=1e-11)
+    with pytest.raises(InvalidArgument) as refused:
+        mutual_information(Shifted(0.3), law)
+    assert "integral of 1.34" in str(refused.value)
+
+
+def test_logistic_noise_under_a_power_is_solved():
+    """Was `STALLED` at a gap of 1e-5 bits."""
+    result = capacity(Additive(stats.logistic()), Power(1.0))
+    assert result.gap <= 1e-9
+    assert result.status is Status.WITHIN_SCOPE  # a black box, and no peak
+    small = mutual_information(Additive(stats.logistic()), DiscreteMeasure.symmetric(1.0))
+    assert result.upper >= small.bits
