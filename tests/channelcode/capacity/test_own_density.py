@@ -190,40 +190,34 @@ def test_counts_of_ones_own_are_solved():
 
 
 class FarPeaks(Channel):
-    """Y = l + a normal variable + one of -far and far, each as likely."""
+    """Y = l + a normal variable of deviation 1e-3 + either 0 or 50."""
 
     support = (-np.inf, np.inf)
 
-    def __init__(self, far):
-        self.far = far
-
     def log_density(self, y, l):
         z = y - l
-        return np.logaddexp(stats.norm.logpdf(z, self.far), stats.norm.logpdf(z, -self.far)) - (
-            np.log(2.0)
-        )
+        peaks = stats.norm.logpdf(z, 0.0, 1e-3), stats.norm.logpdf(z, 50.0, 1e-3)
+        return np.logaddexp(*peaks) - np.log(2.0)
 
 
 class DeclaredPeaks(FarPeaks):
     """The same, and says where it lies."""
 
     def output_range(self, l):
-        return l - self.far - 9.3, l + self.far + 9.3
+        return l - 0.01, l + 50.01
 
     def output_scale(self, l):
-        return np.ones_like(l)
+        return np.full_like(l, 1e-3)
 
 
 def test_far_peaks_are_found_where_the_channel_says_so_and_the_message_tells_how():
-    law = DiscreteMeasure([-1.0, 1.0], [0.5, 0.5])
+    law = DiscreteMeasure([-1e-3, 1e-3], [0.5, 0.5])
     with pytest.raises(InvalidArgument, match=r"output_range\(l\) gives both ends"):
-        mutual_information(FarPeaks(5e3), law)
+        mutual_information(FarPeaks(), law)
     # far from each other both peaks tell as much as one: that is Gaussian noise
-    expected = mutual_information(AdditiveGaussian(), law).bits
-    assert mutual_information(DeclaredPeaks(5e3), law).bits == pytest.approx(expected, abs=1e-11)
-    with pytest.raises(InvalidArgument) as refused:
-        mutual_information(Shifted(0.3), law)
-    assert "integral of 1.34" in str(refused.value)
+    expected = mutual_information(AdditiveGaussian(1e-3), law).bits
+    found = mutual_information(DeclaredPeaks(), law)
+    assert found.bits == pytest.approx(expected, abs=found.error)
 
 
 def test_logistic_noise_under_a_power_is_solved():
