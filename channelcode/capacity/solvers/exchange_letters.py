@@ -341,10 +341,10 @@ def _log_output(logs: Array, weights: Array) -> Array:
 
 def _clusters(points: Array, weights: Array) -> tuple[Array, Array]:
     """Letters in groups, each at its centre of mass, split where gaps become larger at once."""
-    if len(points) < 3:
-        return points, weights
     gaps = np.diff(points)
-    ordered = np.sort(gaps)
+    ordered = np.sort(gaps[gaps > 0.0])
+    if len(ordered) < 2:
+        return points, weights
     jump = int(np.argmax(ordered[1:] / ordered[:-1]))
     group = np.concatenate([[0], np.cumsum(gaps > ordered[jump])])
     mass = np.bincount(group, weights)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from channelcode import Logistic, Ordinal, Peak, Power, capacity
-from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
+from channelcode.capacity.solvers.exchange_letters import ExchangeLetters, _clusters
 
 
 @pytest.mark.parametrize("channel", [Logistic(), Ordinal([-1.0, 0.5, 2.0])], ids=repr)
@@ -23,3 +23,10 @@ def test_a_single_input():
     result = capacity(Logistic(), Peak(0.0), solver=ExchangeLetters(0.0))
     assert result.bits == 0.0
     np.testing.assert_array_equal(result.input.atoms, [0.0])
+
+
+def test_letters_are_gathered_where_gaps_grow_at_once():
+    points = np.array([0.0, 0.0, 0.01, 1.0, 1.02, 2.5])
+    centres, mass = _clusters(points, np.array([0.1, 0.1, 0.2, 0.1, 0.1, 0.4]))
+    np.testing.assert_allclose(centres, [0.005, 1.01, 2.5])
+    np.testing.assert_allclose(mass, [0.4, 0.2, 0.4])
