@@ -266,7 +266,7 @@ class FullPool(SpacePool):
 
     @property
     def total_variance(self) -> Array:
-        return np.trace(self._covariance, axis1=1, axis2=2)
+        return np.einsum("nii->n", self._covariance)
 
     def _one(self, index: int) -> Gaussian:
         return Gaussian(self._mean[index], self._covariance[index])

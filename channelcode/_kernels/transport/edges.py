@@ -123,6 +123,8 @@ def _each_edge(
                         right_low = -math.inf
                         right_high = -math.inf
                         break
+                    if judged and room <= 2.0 * radius * (1.0 + abs(along * shorter)):
+                        right_near = -math.inf  # within the radius it may take the edge
                     continue
                 inverse = 1.0 / slope
                 end = room * inverse

@@ -11,6 +11,8 @@ from channelcode.transport.target import Reduced
 TABLE_SIZE = 10_000  # pools from this size on use a table
 NODES = 10.0  # of the table for each root of the number of candidates
 COLUMNS = 3.0  # in the angle for each row in u
+TABLE_GOAL = 1e-8  # decrement at which the last step is taken: it leaves less than the cubic does
+FEW = 0.01  # of the candidates: left open by the fast way, they are solved without a table
 
 
 def covariances_of(spread: Array, angle: Array) -> Array:
@@ -28,7 +30,7 @@ def potential_table(target: Reduced, size: int) -> Array:
     Rows are spreads u up to sqrt(1/2), denser below, columns the angles from -pi on, with one more
     before the first and two after the last.
     """
-    from channelcode._kernels.transport.plane import BEND, LEAST, ROOT_HALF
+    from channelcode._kernels.transport.table.guess import BEND, LEAST, ROOT_HALF
 
     rows = max(int(np.sqrt(NODES * np.sqrt(size) / COLUMNS)), 6)
     columns = int(COLUMNS * rows)
@@ -45,7 +47,10 @@ def potential_table(target: Reduced, size: int) -> Array:
     atoms = np.einsum("md,nqd->nmq", target.points, factor)
     inner = np.sqrt(np.einsum("nmq,nmq,m->n", atoms, atoms, target.weights))
     potentials, _ = Plane().potentials(
-        np.ascontiguousarray(atoms / inner[:, None, None]), target.weights, ordered=True
+        np.ascontiguousarray(atoms / inner[:, None, None]),
+        target.weights,
+        ordered=True,
+        goal=TABLE_GOAL,
     )
     table = (potentials * inner[:, None]).reshape(rows, columns, -1)
     table[1::2] = table[1::2, ::-1].copy()
@@ -62,12 +67,19 @@ def table_correlations(covariance: Array, target: Reduced) -> Array:
     and the dual value is as far above rho as the square of what the potential lacks, which
     `second_order_loss` bounds. A candidate with a larger gap takes a step of Newton's method.
     """
-    from channelcode._kernels.transport.plane import table_pool
+    from channelcode._kernels.transport.table.pool import lane_pool
 
     bounds = np.empty((len(covariance), 3))
     table = potential_table(target, len(covariance))
     heaviest = int(np.argmax(target.weights))
     given = np.ascontiguousarray(covariance)
-    points, weights = target.points, target.weights
-    table_pool(given, points, weights, heaviest, table, target.lost, bounds)
+    rest = (target.points, target.weights, heaviest, table, target.lost, bounds)
+    lane_pool(given, *rest)
+    rows = np.flatnonzero(np.isinf(bounds[:, 0]))
+    if len(rows) > FEW * len(bounds):
+        from channelcode._kernels.transport.table.single import table_pool
+
+        table_pool(given, rows, *rest)
+    else:
+        bounds[rows] = np.nan
     return bounds

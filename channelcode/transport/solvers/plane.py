@@ -24,11 +24,11 @@ class Plane(CellSolver):
         return shape[-1] == 2 and shape[-2] <= MOST_ATOMS
 
     def potentials(
-        self, atoms: Array, weights: Array, *, ordered: bool = False
+        self, atoms: Array, weights: Array, *, ordered: bool = False, goal: float = GOAL
     ) -> tuple[Array, np.ndarray]:
         from channelcode._kernels.transport.plane import plane_pool
 
         found = np.zeros(atoms.shape[:2])
         tails = upper_quantiles(weights)
-        steps = plane_pool(atoms, weights, tails, GOAL, ordered, False, found)
+        steps = plane_pool(atoms, weights, tails, goal, ordered, False, found)
         return found, steps

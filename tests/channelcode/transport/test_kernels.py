@@ -413,28 +413,3 @@ def test_shifted_nodes_see_a_far_half_space():
     assert mass[1] == pytest.approx(tail, rel=0.2)
     density = np.exp(-12.5 / size**2) / np.sqrt(2 * np.pi)
     assert total == pytest.approx(size * density - 5 * tail, rel=0.2)
-
-
-def test_table(rng):
-    points, weights = atoms_and_weights(rng, 4, 2)
-    for place in (0.0, 0.3, 1.0):
-        shares = np.array(assert_matches_py_func(plane_kernels.cubic_weights, place, atol=1e-15))
-        nodes = np.arange(-1.0, 3.0)
-        for power in range(4):
-            assert shares @ nodes**power == pytest.approx(place**power, abs=1e-15)
-    assert plane_kernels.row_place(plane_kernels.LEAST) == 0
-    assert_matches_py_func(plane_kernels.row_place, 0.3)
-    table = rng.standard_normal((6, 9, 4))
-    v, step, work = np.zeros(4), np.zeros(4), np.zeros((4, 4))
-    for along, around in ((0.0, 0.0), (2.4, 5.9), (5.0, 6.0)):
-        assert_matches_py_func(plane_kernels.table_guess, table, along, around, v, atol=1e-14)
-    low = -rng.exponential(size=(4, 4))
-    mass = weights + 1e-6 * np.array([1.0, -1.0, 2.0, -2.0])
-    given = (weights, mass, low, 1e-3, step, work)
-    assert_matches_py_func(plane_kernels.second_order_loss, *given, atol=1e-20)
-    factors = rng.standard_normal((5, 2, 2))
-    stack = factors @ factors.transpose(0, 2, 1)
-    stack[0] = 0.0
-    guesses = np.zeros((6, 9, 4))
-    given = (stack, points, weights, 0, guesses, 0.0, np.zeros((5, 3)))
-    assert_matches_py_func(plane_kernels.table_pool, *given, atol=1e-12)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channelcode._kernels.transport.edges import judged_edges
-from channelcode._kernels.transport.plane import second_order_loss, table_pool
+from channelcode._kernels.transport.table.pool import lane_pool
+from channelcode._kernels.transport.table.single import second_order_loss, table_pool
 from channelcode.measures import DiscreteMeasure, FullPool
 from channelcode.transport import nearest, w2_squared
 from channelcode.transport.pool import judged_pool
@@ -115,20 +116,37 @@ def test_rates_hold_around_a_potential(rng):
                 assert (bound >= hessian - 1e-14)[np.triu_indices(m, 1)].all()
 
 
+def test_rates_of_a_thin_cell_between_parallel_edges():
+    """Potentials within the radius may close the cell of the second atom, and with it its edges."""
+    atoms = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.5, 4.0]])
+    v = np.array([0.0, 0.5, 1.001, 9.0])
+    mass, moment, hessian, low = np.empty(4), np.empty((4, 2)), np.empty((4, 4)), np.empty((4, 4))
+    judged_edges(atoms, v, True, 1e-2, mass, moment, hessian, low)
+    assert -hessian[0, 1] > 0.1
+    assert low[0, 1] == 0
+    judged_edges(atoms, v, True, 1e-4, mass, moment, hessian, low)
+    assert -low[0, 1] > 0.1
+
+
 def test_a_wrong_table_costs_time_and_no_digits(rng):
     target = reduce_target(random_target(rng, 4, "plain"), to_gaussian=True)
     covariance = random_covariances(rng, 300)
     right = correlations(covariance, target)
     table = potential_table(target, 300)
     for noise in (0.0, 1e-3, 1.0, 1e3):
-        bounds = np.empty((300, 3))
         given = table + noise * rng.standard_normal(table.shape)
-        table_pool(covariance, target.points, target.weights, 0, given, 0.0, bounds)
-        known = ~np.isnan(bounds[:, 0])
-        value, below, above = bounds[known].T * target.unit
-        assert (value - below <= right.value[known] + right.above[known]).all()
-        assert (value + above >= right.value[known] - right.below[known]).all()
-        assert known.mean() > 0.5 or noise >= 1
+        rest = (target.points, target.weights, 0, given, 0.0)
+        for single in (False, True):
+            bounds = np.empty((300, 3))
+            if single:
+                table_pool(covariance, np.arange(300), *rest, bounds)
+            else:
+                lane_pool(covariance, *rest, bounds)
+            known = np.isfinite(bounds[:, 0])
+            value, below, above = bounds[known].T * target.unit
+            assert (value - below <= right.value[known] + right.above[known]).all()
+            assert (value + above >= right.value[known] - right.below[known]).all()
+            assert known.mean() > 0.5 or noise >= 1
 
 
 @pytest.mark.parametrize("kind", ["plain", "far", "flat"])
