@@ -90,7 +90,7 @@ def w2(
 def solve(problem: Problem, solver: Solver, *, tol: float | None, throw: bool) -> TransportResult:
     """Ask the solver, or those that `Auto` names one after the other, and report the best proof."""
     started = perf_counter()
-    allowed = RTOL * problem.scale + VANISHING if tol is None else tol
+    allowed = allowed_gap(problem.scale) if tol is None else tol
     methods = solver.methods(problem) if isinstance(solver, Auto) else (solver,)
     best: tuple[Proposal, Bounds] | None = None
     for method in methods:
@@ -103,6 +103,11 @@ def solve(problem: Problem, solver: Solver, *, tol: float | None, throw: bool) -
     if best is None:
         raise InvalidArgument("solver", "must name a method for the pair of laws", solver)
     return report(problem, *best, tol=allowed, throw=throw, started=started)
+
+
+def allowed_gap(scale: float) -> float:
+    """The default tolerance for a problem with `|m - n|^2` and both total variances in `scale`."""
+    return RTOL * scale + VANISHING
 
 
 def is_interval(bounds: Bounds, tol: float) -> bool:

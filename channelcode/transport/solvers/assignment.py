@@ -86,7 +86,8 @@ class Assignment:
         if dim <= kernels.MOST_AXES and m >= kernels.FEWEST_ATOMS:
             kernels.start_by_moments(samples, self.atoms, self.weights, self.v, self.scale)
         else:
-            kernels.start_pool(scores, self.weights, self.v, self.scale)
+            room = self.room[0]  # as long as m and s
+            kernels.start_pool(scores, self.weights, self.v, self.scale, room)
 
     @property
     def primal(self) -> Array:

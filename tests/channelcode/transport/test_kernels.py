@@ -190,7 +190,7 @@ def test_samples(rng, even):
     assert_matches_py_func(start_kernels.moment_potential, *moments, atol=1e-13)
     scale = start_kernels.moment_potential(*moments)
     starts = (weights, np.zeros((2, 4)), np.zeros(2))
-    assert_matches_py_func(start_kernels.start_pool, scores, *starts, atol=1e-14)
+    assert_matches_py_func(start_kernels.start_pool, scores, *starts, beside, atol=1e-14)
     assert_matches_py_func(start_kernels.start_by_moments, samples, atoms, *starts, atol=1e-13)
     best, lead, pair = np.zeros(size), np.zeros(size), np.zeros(size, dtype=np.int64)
     assert_matches_py_func(semidual_kernels.rank_cells, scores[0], bits, v, best, lead, pair)
@@ -294,17 +294,23 @@ def test_paths_between_cells(rng):
         np.testing.assert_array_equal(row, costs.min(axis=0))
 
 
-def test_centre(rng):
+@pytest.mark.parametrize("block", [1, 4, 11, 64])
+def test_centre(rng, block):
     samples, centre = 100 * rng.standard_normal((3, 11, 2)), np.array([1.0, -2.0])
     mass = rng.dirichlet(np.ones(11))
-    out = (np.zeros((3, 11, 2)), np.zeros(3), np.zeros(3))
-    given = (samples, mass, centre, np.array([0.0, 1e-9]), *out)
-    assert_matches_py_func(centre_kernels.centre_pool, *given, atol=1e-11)
-    centre_kernels.centre_pool(*given)
-    away, unit, spread = out
+    middle, rest = np.tile(centre, block), np.tile([0.0, 1e-9], block)
+    away, square, unit, spread = np.zeros((3, 22)), np.zeros(22), np.zeros(3), np.zeros(3)
+    rows = (samples.reshape(3, 22), middle, rest, np.repeat(mass, 2))
+    farthest = centre_kernels.centre_pool(*rows, away, away.view(np.int64), square, unit, spread)
+    again, others = np.zeros((3, 22)), (np.zeros(22), np.zeros(3), np.zeros(3))
+    centre_kernels.centre_pool.py_func(*rows, again, again.view(np.int64), *others)
+    np.testing.assert_allclose(again, away, rtol=1e-15)
+    np.testing.assert_allclose(others[2], spread, rtol=1e-14)
     expected = ((samples - centre) ** 2).sum(axis=2) @ mass
     np.testing.assert_allclose(spread, expected, rtol=1e-7)
+    away = away.reshape(3, 11, 2)
     np.testing.assert_allclose(away * unit[:, None, None], samples - centre, atol=1e-8)
+    assert farthest == pytest.approx(np.abs(samples - centre).max(), rel=1e-9)
     assert (np.abs(away).max(axis=(1, 2)) >= 0.5).all()
     assert (np.abs(away) < 1).all()
 

@@ -6,52 +6,46 @@ import math
 
 import numpy as np
 
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import borrowing
 from channelcode._kernels.transport.samples.judge import folded_sum
 
-BLOCK = 64  # points that are centred at a time: few copies of the centre stay in the cache
 UNSIGNED = (1 << 63) - 1  # the bits of a double but its sign: they are ordered as the sizes are
 
 
-@kernel
+@borrowing
 def centre_pool(
     samples: np.ndarray,
-    mass: np.ndarray,
     centre: np.ndarray,
     offset: np.ndarray,
+    mass: np.ndarray,
     away: np.ndarray,
+    bits: np.ndarray,
+    square: np.ndarray,
     unit: np.ndarray,
     spread: np.ndarray,
 ) -> float:
-    """Rows of `samples (n, s, k)` about the centre, each in a power of two of its own.
+    """Rows of `samples (n, l)` about the centre, each in a power of two of its own.
 
-    `away (n, s, k)` has the coordinates in units of `unit (n,)`, so that no threshold sees the
-    scale; `spread (n,)` is `sum_i mass_i |x_i - centre - offset|^2` in given units. Returns the
-    largest distance of a coordinate from the centre.
+    A row holds all coordinates of a candidate, one point after the other: loops that the compiler
+    makes wide. `centre` and `offset` `(b,)` are repeated along it, `mass (l,)` is that of each
+    one's point. `away (n, l)` has the coordinates in units of `unit (n,)`, so that no threshold
+    sees the scale; `bits (n, l)` is the same memory as integers. `spread (n,)` is the sum of
+    `mass (x - centre - offset)^2` in given units. Returns the largest distance of a coordinate from
+    the centre; `square (l,)` is room.
     """
-    candidates, n, dim = samples.shape
-    size, block = n * dim, BLOCK * dim
-    middle, rest = np.empty(block), np.empty(block)
-    share, square = np.empty(size), np.empty(size)
-    for t in range(block):
-        middle[t] = centre[t % dim]
-        rest[t] = offset[t % dim]
-    for t in range(size):
-        share[t] = mass[t // dim]
+    size, block = samples.shape[1], centre.shape[0]
     farthest = 0.0
-    # All coordinates of a candidate in one row: loops that the compiler makes wide.
-    for c in range(candidates):
-        row, gap = samples[c].reshape(size), away[c].reshape(size)
-        bits = gap.view(np.int64)
+    for c in range(samples.shape[0]):
         for start in range(0, size, block):
-            given, put = row[start : start + block], gap[start : start + block]
+            given, put = samples[c, start : start + block], away[c, start : start + block]
             for t in range(given.shape[0]):
-                put[t] = (given[t] - middle[t]) - rest[t]
-        high = np.int64(0)
-        place = 0
+                put[t] = (given[t] - centre[t]) - offset[t]
+        gap, pattern = away[c], bits[c]
+        high = 0
         for t in range(size):
-            high = max(high, bits[t] & UNSIGNED)
-        while bits[place] & UNSIGNED != high:
+            high = max(high, pattern[t] & UNSIGNED)
+        place = 0
+        while pattern[place] & UNSIGNED != high:
             place += 1
         largest = abs(gap[place])
         farthest = max(farthest, largest)
@@ -59,6 +53,6 @@ def centre_pool(
         down = 1.0 / unit[c]
         for t in range(size):
             gap[t] *= down
-            square[t] = share[t] * gap[t] * gap[t]
+            square[t] = mass[t] * gap[t] * gap[t]
         spread[c] = folded_sum(square) * unit[c] * unit[c]
     return farthest

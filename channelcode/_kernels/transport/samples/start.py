@@ -23,8 +23,8 @@ def first_potential(
 ) -> float:
     """Start in any dimension: Voronoi cells, scaled into the bulk; returns the scores' scale.
 
-    Half the variance of the scores `(m, n)` over their scale, beside their mean. `room (2, l)`: l is
-    at least m and n.
+    Half the variance of the scores `(m, n)` over their scale, beside their mean. `room (2, l)`: l
+    is at least m and n.
     """
     m, n = scores.shape
     stride = max(1, n // SCORE_POINTS)
@@ -135,11 +135,11 @@ def moment_potential(
     return scale
 
 
-@kernel
-def start_pool(scores: np.ndarray, weights: np.ndarray, v: np.ndarray, scale: np.ndarray) -> None:
+@borrowing
+def start_pool(
+    scores: np.ndarray, weights: np.ndarray, v: np.ndarray, scale: np.ndarray, room: np.ndarray
+) -> None:
     """Potentials `v (n, m)` from the variances of `scores (n, m, s)`, and their `scale (n,)`."""
-    _, m, n = scores.shape
-    room = np.empty((2, max(m, n)))
     for c in range(scores.shape[0]):
         scale[c] = first_potential(scores[c], weights, v[c], room)
 

@@ -131,3 +131,20 @@ def test_far_from_zero_on_the_line_no_digit_of_the_mean_is_lost(atoms, weights):
         for at in (0.0, far)
     )
     np.testing.assert_allclose(away, near, rtol=1e-12)
+
+
+@pytest.mark.parametrize("light", [1e-30, 1e-16, 1e-12])
+@pytest.mark.parametrize(("m", "n"), [(4, 2), (5, 64), (12, 17)])
+def test_a_far_sample_of_hardly_any_mass(m, n, light):
+    """The rounding of masses, times its distance, passed for that of the value: 2e-5 off."""
+    rng = np.random.default_rng(m)
+    draws, weights = rng.standard_normal((3, n, 2)), rng.dirichlet(np.full(n, 3.0))
+    draws[:, 0] *= 1e8
+    weights[0] = light
+    weights /= weights.sum()
+    nu = DiscreteMeasure(rng.standard_normal((m, 2)), rng.dirichlet(np.full(m, 3.0)))
+    pool = EmpiricalPool(draws, weights)
+    for value, law, x in zip(w2_squared(pool, nu), pool, draws, strict=True):
+        found = w2(law, nu)
+        slack = 2e-12 * (weights @ (x**2).sum(axis=1) + nu.weights @ (nu.points**2).sum(axis=1))
+        assert found.lower - slack <= value <= found.upper + slack
