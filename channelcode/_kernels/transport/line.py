@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import borrowing, kernel
+from channelcode._kernels.transport.samples.judge import folded_sum
 
 
 @kernel
@@ -27,31 +28,28 @@ def gaussian_line(
     return out
 
 
-@kernel
+@borrowing
 def shared_plan_cost(
-    ordered: np.ndarray, index: np.ndarray, atom: np.ndarray, mass: np.ndarray
-) -> np.ndarray:
-    """sum_e mass_e (ordered[c, index_e] - atom_e)^2 for each row c: `(n, s)` in, `(n,)` out."""
-    out = np.empty(ordered.shape[0])
-    entries = index.shape[0]
-    even = entries - entries % 4
+    ordered: np.ndarray,
+    place: np.ndarray,
+    first: np.ndarray,
+    atom: np.ndarray,
+    mass: np.ndarray,
+    room: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """sum_e mass_e (x_e - atom)^2 for each row c of `ordered (n, s)`: `out (n,)`.
+
+    The entries `place[j]` to `place[j + 1]` take to `atom[j]` the points from `first[j]` on, one
+    after the other: rows side by side, in loops that the compiler makes wide. `room` is as long as
+    `mass (e,)`.
+    """
     for c in range(ordered.shape[0]):
-        # Four running sums: the additions of one do not wait for those of the others.
-        s0 = 0.0
-        s1 = 0.0
-        s2 = 0.0
-        s3 = 0.0
-        for e in range(0, even, 4):
-            d0 = ordered[c, index[e]] - atom[e]
-            d1 = ordered[c, index[e + 1]] - atom[e + 1]
-            d2 = ordered[c, index[e + 2]] - atom[e + 2]
-            d3 = ordered[c, index[e + 3]] - atom[e + 3]
-            s0 += mass[e] * d0 * d0
-            s1 += mass[e + 1] * d1 * d1
-            s2 += mass[e + 2] * d2 * d2
-            s3 += mass[e + 3] * d3 * d3
-        for e in range(even, entries):
-            d0 = ordered[c, index[e]] - atom[e]
-            s0 += mass[e] * d0 * d0
-        out[c] = (s0 + s1) + (s2 + s3)
-    return out
+        for j in range(atom.shape[0]):
+            size = place[j + 1] - place[j]
+            given = ordered[c, first[j] : first[j] + size]
+            share, put = mass[place[j] : place[j + 1]], room[place[j] : place[j + 1]]
+            y = atom[j]
+            for e in range(size):
+                put[e] = share[e] * (given[e] - y) * (given[e] - y)
+        out[c] = folded_sum(room)

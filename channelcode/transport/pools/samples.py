@@ -16,6 +16,7 @@ from channelcode.transport.solvers.semidual import SemiDual
 from channelcode.transport.target import EPSILON, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
+MOST_CUTS = 2  # quantiles that partitions find sooner than a sort
 BLOCK = 64  # points that are centred at a time: few copies of the centre stay in the cache
 # Of the scale of W2^2: where the bounds of a pool are wider, the candidate is a problem of its own.
 # A far sample of hardly any mass costs a pool the rounding of its masses times its distance.
@@ -65,8 +66,8 @@ def _line(
 ) -> Array:
     """W2^2 of samples `(n, s)` on the line, less `centre` and `offset`: sort, then sum.
 
-    With equal masses all candidates share one plan. Two atoms need no more of the order than the
-    quantile between them (Prop. 3.2 for B_t), which a partition finds in linear time.
+    With equal masses all candidates share one plan. Few atoms need no more of the order than the
+    quantiles between them (Prop. 3.2 for B_t), which partitions find in linear time.
     """
     from channelcode._kernels.transport.line import shared_plan_cost
 
@@ -83,21 +84,27 @@ def _line(
         return out
     plan = monotone_plan(masses, weights)
     index = plan.row.astype(np.int64)
-    atom = np.ascontiguousarray(atoms[plan.column])
     changes = np.flatnonzero(np.diff(plan.column))
-    # The last point below the change, or the point that is split there.
-    cut = int(index[changes[0]]) if len(changes) == 1 else None
+    breaks = np.flatnonzero((np.diff(plan.column) != 0) | (np.diff(index) != 1))
+    place = np.concatenate(([0], breaks + 1, [len(index)]))
+    first, atom = index[place[:-1]], atoms[plan.column[place[:-1]]]
+    # The last points below the changes, or the points that are split there.
+    cuts = index[changes]
     rows = min(max(1, SORTED // size), len(samples))
-    room = np.empty((rows, size))
+    room, terms = np.empty((rows, size)), np.empty(len(index))
     for start in range(0, len(samples), rows):
         given = samples[start : start + rows]
         part = np.subtract(given, centre, out=room[: len(given)])
         part -= offset
-        if cut is None:
+        if len(cuts) > MOST_CUTS:
             part.sort(axis=1)
         else:
-            part.partition(cut, axis=1)
-        out[start : start + rows] = shared_plan_cost(part, index, atom, plan.mass)
+            stop = size
+            for cut in cuts[::-1]:
+                if cut < stop:
+                    part[:, :stop].partition(cut, axis=1)
+                    stop = cut
+        shared_plan_cost(part, place, first, atom, plan.mass, terms, out[start : start + rows])
     return out
 
 

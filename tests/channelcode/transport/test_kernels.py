@@ -81,10 +81,13 @@ def test_line(rng):
     mean, variance = rng.standard_normal(5), rng.exponential(size=5)
     assert_matches_py_func(line_kernels.gaussian_line, mean, variance, 0.3, 1e-3, 0.8, 0.1)
     ordered = np.sort(rng.standard_normal((3, 9)), axis=1)
-    index = np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8])
-    assert_matches_py_func(
-        line_kernels.shared_plan_cost, ordered, index, rng.standard_normal(10), np.full(10, 0.1)
-    )
+    index, column = np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8]), np.repeat([0, 1, 2], [3, 3, 4])
+    atoms, mass, out = rng.standard_normal(3), rng.random(10), np.zeros(3)
+    runs = (np.array([0, 3, 6, 10]), np.array([0, 2, 5]), atoms, mass, np.zeros(10))
+    assert_matches_py_func(line_kernels.shared_plan_cost, ordered, *runs, out)
+    line_kernels.shared_plan_cost(ordered, *runs, out)
+    expected = (ordered[:, index] - atoms[column]) ** 2 @ mass
+    np.testing.assert_allclose(out, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize(("h", "t"), [(0.5, 0.2), (0.5, 3.0), (0.0, -1.0), (9.0, 1.0), (1.0, 50.0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +149,17 @@ def test_a_far_sample_of_hardly_any_mass(m, n, light):
         found = w2(law, nu)
         slack = 2e-12 * (weights @ (x**2).sum(axis=1) + nu.weights @ (nu.points**2).sum(axis=1))
         assert found.lower - slack <= value <= found.upper + slack
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(1, 5), size=st.integers(1, 12))
+def test_ties_on_the_line_against_every_plan(seed, m, size):
+    """Whole weights and equal points: quantiles by partitions, the cost by exact fractions."""
+    rng = np.random.default_rng(seed)
+    parts = rng.multinomial(2 * size, np.full(m, 1 / m))
+    atoms, draws = rng.integers(-3, 4, m), rng.integers(-2, 3, (4, size))
+    spread_atoms = np.sort(np.repeat(atoms, parts))
+    found = w2_squared(EmpiricalPool(draws), DiscreteMeasure(atoms, parts / parts.sum()))
+    for value, x in zip(found, draws, strict=True):
+        expected = Fraction(int(((np.repeat(np.sort(x), 2) - spread_atoms) ** 2).sum()), 2 * size)
+        assert value == pytest.approx(float(expected), abs=1e-13)
