@@ -26,13 +26,13 @@ from apm.selectors.matching.views import AllClasses, ContestedPair, as_choice
 from apm.selectors.tiles.descent import read_down
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
-from apm.selectors.tiles.scanning import COLUMNS, FEWEST, POWERS, LineSight, scan
+from apm.selectors.tiles.scanning import COLUMNS, POWERS, LineSight, scan
 from channelcode._validation import Seed
 
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
 
-AHEAD = 8  # picks that one pass looks at
+AHEAD = 4  # picks that one pass looks at
 MOST = 0.5  # of the tiles: if more must be read, a pass over all costs no more
 NEAR = 1e-6  # of a score: rows this near to the second best are looked at closely
 
@@ -79,6 +79,8 @@ class Lines:
         if b is None or not (plain or form is not None):
             return None
         forms = Forms.of(posterior, form)
+        if forms is None:
+            return None
         return cls(ready, posterior, forms, b, correlation, selector.charged, amount)
 
     def kept(self, X: Any, is_open: Any) -> KeptForms:
@@ -143,8 +145,7 @@ class Foresight:
             if look is None:
                 return False
             power = look.budget(ready, now, features)
-            most = max(FEWEST, COLUMNS // wanted)
-            sight = LineSight(lines, kept, power, most)
+            sight = LineSight(lines, kept, power, COLUMNS)
             self.seen[key] = lines, sight
             sights.append(sight)
             values = ready.rated(look, float(sight.roots[0]) ** 2).values

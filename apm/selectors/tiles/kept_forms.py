@@ -55,11 +55,17 @@ class Forms:
         return found
 
     @classmethod
-    def of(cls, posterior: Any, form: PooledForm | None) -> Forms:
-        """The forms of a Gaussian posterior on the line, and of the signal about a message."""
+    def of(cls, posterior: Any, form: PooledForm | None) -> Forms | None:
+        """The forms of a Gaussian posterior on the line, and of the signal about a message.
+
+        None if a number of them is beyond the range of squares.
+        """
         factor = posterior.factor if form is None else form.factor
         weights = (np.ones(len(factor)),) if form is None else (np.ones(len(factor)), form.weights)
         roots = [factor * np.sqrt(each) for each in weights]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(np.square(factor).sum() ** 2):
+                return None
         sizes = tuple((float(np.linalg.norm(R, 2)), float(np.linalg.norm(R))) for R in roots)
         return cls(factor, weights, tuple(R @ R.T for R in roots), sizes)
 
@@ -157,8 +163,8 @@ class Moved:
             self.rounded.append(float(sizes))
         self.left = [each.left for each in changes]
 
-    def ranges(self, start: int, places: Any, image: Array) -> list[tuple[Array, Array]]:
-        """The least and the largest that each form can be now, as it is computed.
+    def ranges(self, start: int, places: Any, image: Array) -> list[tuple[Array, Array]] | None:
+        """The least and the largest that each form can be now; None if a product overflows.
 
         `image` `(c, len(places))` are the rows times `columns`, in the type of the rows.
         """
@@ -168,6 +174,8 @@ class Moved:
         moved = np.zeros((len(self.factors), len(places)))
         if len(self.turn):
             moved = (self.turn.T.astype(image.dtype) @ np.square(image)).astype(np.float64)
+        if not np.isfinite(moved.sum()):
+            return None
         found: list[tuple[Array, Array]] = []
         gauge = moved[0]  # not used for the variance, whose rest is bounded by |x|^2
         for form, factor in enumerate(self.factors):

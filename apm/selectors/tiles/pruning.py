@@ -171,10 +171,11 @@ class Pruning:
 
     def keeping(self, is_open: Any) -> KeptForms | None:
         """Empty forms for a pass over all rows, where the next question can use them."""
-        if not self.reach.scans:
+        forms = Forms.of(self.posterior, None) if self.reach.scans else None
+        if forms is None:
             return None
         constant = len(self.posterior.mean) > self.X.shape[1]
-        return KeptForms(self.X, Forms.of(self.posterior, None), is_open, constant)
+        return KeptForms(self.X, forms, is_open, constant)
 
     def read(self, start: int, tile: Any, places: Any, rating: Rating) -> None:
         """Remember the tile that begins at row `start`."""
@@ -202,8 +203,9 @@ class Pruning:
             most = MOST if kept is None else LITTLE
             found = read_down(self._limits(is_open), count, most, tiles, rated)
             self.records.misses = self.records.misses + 1 if found is None else 0
-        if found is None and kept is not None and len(kept.forms.matrices) == 1:
-            sight = PlainSight(self.reach, kept, self.posterior)
+        forms = Forms.of(self.posterior, None) if kept is not None and found is None else None
+        if forms is not None and len(kept.forms.matrices) == 1:
+            sight = PlainSight(self.reach, kept, self.posterior, forms)
             scan(kept, [sight], tiles)
             found = None if sight.lost else read_down(sight.limits, count, MOST, tiles, rated)
             if found is None:

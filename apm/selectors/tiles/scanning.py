@@ -22,9 +22,8 @@ from apm.selectors.tiles.records import Ranges
 from channelcode._validation import Array
 
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
-KNOTS = np.array([0.999, 1.005, 1.1, 2.0])  # of the root of the budget that is foretold
-COLUMNS = 15  # products that a pass spends on changes of forms, over all beliefs
-FEWEST = 8  # of them for each belief
+KNOTS = np.array([0.999, 1.01, 1.6])  # of the root of the budget that is foretold
+COLUMNS = 15  # products that a pass spends on changes of forms, for each belief
 TOGETHER = 4096  # rows that are set aside before they are multiplied
 MOST = 0.2  # of all rows: if more are set aside, a pass by all products costs no more
 STALE = 0.04  # if that many were, the next question takes such a pass
@@ -60,12 +59,13 @@ class Sight(ABC):
         """Bound the scores of the candidates of a tile, by products with mean and columns."""
         number, self.seen = start // self.kept.height, self.seen + len(places)
         power = np.inf
-        if self.kept.knows(start, places) and np.isfinite(mean.sum() + image.sum()):
+        if self.kept.knows(start, places):
             size, length = np.abs(mean, dtype=np.float64), float(self.kept.length[number])
             error = np.full(len(size), self.off * length + self.kept.floor)
             forms = self.moved.ranges(start, places, image)
-            power = (float(size.max()) + error[0]) ** 2 + float(forms[0][1].max())
-            power *= 1.0 + ROUNDING
+            if forms is not None:
+                power = (float(size.max()) + error[0]) ** 2 + float(forms[0][1].max())
+                power *= 1.0 + ROUNDING
         self.power[number] = power if np.isfinite(power) else np.inf
         if not np.isfinite(power):
             self._unknown(number)
@@ -122,8 +122,8 @@ class Sight(ABC):
 class PlainSight(Sight):
     """A rule whose bounds follow from |m| and s (`apm.selectors.tiles.pruning.Reach`)."""
 
-    def __init__(self, reach: Any, kept: KeptForms, posterior: Any) -> None:
-        super().__init__(kept, posterior, Forms.of(posterior, None), COLUMNS)
+    def __init__(self, reach: Any, kept: KeptForms, posterior: Any, forms: Forms) -> None:
+        super().__init__(kept, posterior, forms, COLUMNS)
         self.reach = reach
         self.highest = np.full(len(self.power), -np.inf)
         self.later, self.deepest = self.highest.copy(), np.inf

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from apm import APM, Learner, MaxVariance, PoolMaxPower, Predictions, VariationalLogistic
 from apm.power import FixedPower
 from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
+from apm.selectors.tiles.kept_forms import Forms
 from apm.selectors.tiles.pruning import Pruning
 from apm.selectors.tiles.scanning import LineSight, PlainSight, scan
 from tests.apm.selectors.tiles.test_pruning import Counted
@@ -52,7 +53,9 @@ def test_plain_bounds_hold(rule, seed, single, intercept, labels, more, scale, a
     X, belief = state.features, state.belief
     pruning = Pruning.of(state.selector, belief, X)
     assert pruning is not None
-    sight = PlainSight(pruning.reach, X.kept, pruning.posterior)
+    forms = Forms.of(pruning.posterior, None)
+    assert forms is not None
+    sight = PlainSight(pruning.reach, X.kept, pruning.posterior, forms)
     every = [
         (start // X.tile_rows, state.selector._rate(belief, tile, places, 0))
         for start, tile, places in open_tiles(X, state.open)
@@ -76,6 +79,7 @@ def test_bounds_on_lines_hold(
     rule = APM(PoolMaxPower(), charged=charged, **message)
     state = told(seed, single, intercept, labels, more, scale, rule)
     X, belief = state.features, state.belief
+    assume(X.kept is not None)  # a budget that leaves its range ends the pass that keeps them
     lines = Lines.of(state.selector, belief, X)
     assert lines is not None
     ready, looks, amounts = lines.ready, [], []
