@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
 
 MOST = 0.75  # of the tiles: if more can hold the best, all are read in order
-LITTLE = 0.3  # the same where a pass by few products costs about so much
+LITTLE = 0.6  # the same where a pass by few products can tell them apart
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
 INTEGRAL = 1e-9  # bits: more than the error of an information
 
@@ -203,8 +203,10 @@ class Pruning:
             most = MOST if kept is None else LITTLE
             found = read_down(self._limits(is_open), count, most, tiles, rated)
             self.records.misses = self.records.misses + 1 if found is None else 0
-        forms = Forms.of(self.posterior, None) if kept is not None and found is None else None
-        if forms is not None and len(kept.forms.matrices) == 1:
+        if found is not None or kept is None or len(kept.forms.matrices) != 1:
+            return found
+        forms = Forms.of(self.posterior, None)
+        if forms is not None:
             sight = PlainSight(self.reach, kept, self.posterior, forms)
             scan(kept, [sight], tiles)
             found = None if sight.lost else read_down(sight.limits, count, MOST, tiles, rated)
