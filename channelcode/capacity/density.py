@@ -136,7 +136,7 @@ class CountedOutputs:
         """One deviation of the count apart: evenly in its root."""
         dark = self.channel.dark
         first, last = float(np.sqrt(dark)), float(np.sqrt(dark + 2.0 * self.view.reach))
-        count = int(np.ceil(2.0 * (last - first)))
+        count = max(int(np.ceil(2.0 * (last - first))), 32)
         places = np.linspace(first, last, count + 1) ** 2 - dark
         return np.maximum(places, 0.0) - self.view.shift
 

@@ -244,7 +244,7 @@ def test_far_peaks_end_with_a_bound_that_says_something():
 
 
 def test_letters_for_counts_are_even_in_their_root():
-    """Evenly spaced letters took P = 1000 to a gap of 4e-8; in units of the noise they do not."""
+    """From evenly spaced letters P = 1000 ended with a gap of 4e-8."""
     result = capacity(Poisson(1.0), Power(1000.0))
     assert result.gap <= 1e-9
     y = np.arange(700.0)
