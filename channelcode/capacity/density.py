@@ -152,7 +152,11 @@ def _exchange(problem: Problem, view: FiniteView) -> ExchangeLetters:
             return ExchangeLetters(reach)
         scale = float(output_scale(channel, np.linspace(-reach, reach, 9)).min())
         count = _letters(reach, _LETTERS_APART_TO_FIND * scale, _MANY_LETTERS + 1)
-        return ExchangeLetters(reach, letters=count if count <= _MANY_LETTERS else 33)
+        return (
+            ExchangeLetters(reach, letters=count)
+            if count <= _MANY_LETTERS
+            else (ExchangeLetters(reach, tries=0))
+        )
     count = _letters(reach, _LETTERS_APART * channel.scale, 640)
     return ExchangeLetters(reach, outputs=LaplaceOutputs(channel), letters=count)
 

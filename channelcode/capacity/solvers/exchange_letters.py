@@ -41,7 +41,6 @@ _MOST_SHARPENED = 40  # atoms: where more are needed they are too many to tell a
 _NEARLY = 1e-6  # nats: a law of Newton's that is farther from KKT at its own atoms has failed
 _JOINING = 16
 _FAR_ABOVE = 5.0  # nats: F rises far out, and hides what it does elsewhere
-_TRIES = 8  # turns in which Newton's method is tried
 _HEAVY = 1e-7
 _MOST_LIGHT = 400
 _DEPTH = 1e-3  # nats below its limit to which a light atom brings F, for what lies between probes
@@ -91,6 +90,7 @@ class ExchangeLetters:
     outputs: Outputs | None = None
     letters: int = 33
     first: Array | None = field(default=None, repr=False, compare=False)  # letters to begin with
+    tries: int = 8  # turns in which Newton's method is tried
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         """A law on few letters whose violation of KKT should be within `tol` nats."""
@@ -113,7 +113,9 @@ class ExchangeLetters:
                 best, least = law, violation
             if violation <= goal:
                 break
-            sharp = self._sharpened(problem, law, peaks, 0.1 * goal) if steps <= _TRIES else None
+            sharp = (
+                self._sharpened(problem, law, peaks, 0.1 * goal) if steps <= self.tries else None
+            )
             if sharp is not None and sharp[0] < least:
                 least, best = sharp
             if least <= goal:

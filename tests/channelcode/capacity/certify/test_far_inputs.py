@@ -93,9 +93,7 @@ def test_other_problems_are_left_alone():
     assert covered(Problem(Exponential(), Power(1.0)), LAW, 0.4, 0.0, slack=1e-6) is None
 
 
-@pytest.mark.parametrize(
-    "power", [0.1, 1.0, *(pytest.param(p, marks=pytest.mark.slow) for p in (4.0, 10.0))]
-)
+@pytest.mark.parametrize("power", [0.1, 1.0, pytest.param(4.0, marks=pytest.mark.slow)])
 def test_exponential_times_under_a_power(power):
     """The gap was 0.11 bits at P = 4; no random law within the power carries more by quadrature."""
     result = capacity(Exponential(), Power(power))
