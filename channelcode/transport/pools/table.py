@@ -11,6 +11,7 @@ from channelcode.transport.target import Reduced
 TABLE_SIZE = 10_000  # pools from this size on use a table
 NODES = 10.0  # of the table for each root of the number of candidates
 COLUMNS = 3.0  # in the angle for each row in u
+MOST_LANES = 24  # atoms: of more, the errors of so many edges add up to too much for the fast way
 TABLE_GOAL = 1e-8  # decrement at which the last step is taken: it leaves less than the cubic does
 FEW = 0.01  # of the candidates: left open by the fast way, they are solved without a table
 
@@ -74,8 +75,11 @@ def table_correlations(covariance: Array, target: Reduced) -> Array:
     heaviest = int(np.argmax(target.weights))
     given = np.ascontiguousarray(covariance)
     rest = (target.points, target.weights, heaviest, table, target.lost, bounds)
-    lane_pool(given, *rest)
-    rows = np.flatnonzero(np.isinf(bounds[:, 0]))
+    if len(target.weights) <= MOST_LANES:
+        lane_pool(given, *rest)
+        rows = np.flatnonzero(np.isinf(bounds[:, 0]))
+    else:
+        rows = np.arange(len(bounds))
     if len(rows) > FEW * len(bounds):
         from channelcode._kernels.transport.table.single import table_pool
 

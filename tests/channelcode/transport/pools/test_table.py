@@ -149,6 +149,18 @@ def test_a_wrong_table_costs_time_and_no_digits(rng):
             assert known.mean() > 0.5 or noise >= 1
 
 
+def test_targets_of_many_atoms_go_one_by_one(rng, monkeypatch):
+    target = reduce_target(random_target(rng, 5, "plain"), to_gaussian=True)
+    covariance = random_covariances(rng, 300)
+    fast = table_correlations(covariance, target)
+    monkeypatch.setattr("channelcode.transport.pools.table.MOST_LANES", 4)
+    slow = table_correlations(covariance, target)
+    known = ~np.isnan(fast[:, 0]) & ~np.isnan(slow[:, 0])
+    assert known.mean() > 0.9
+    np.testing.assert_allclose(fast[known, 0], slow[known, 0], rtol=1e-8)
+    assert (fast[known, 0] != slow[known, 0]).any()
+
+
 @pytest.mark.parametrize("kind", ["plain", "far", "flat"])
 def test_large_pools_are_proved_like_single_pairs(rng, kind):
     """The one number that the manual and the docstring give: RTOL, as everywhere."""
