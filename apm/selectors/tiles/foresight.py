@@ -105,13 +105,16 @@ class Foresight:
         `tiles(numbers)` gives first row, rows and candidates of tiles, None those of all.
         """
         X, key = self.X, tuple(picked)
-        if X.kept is None:
+        kept = X.kept  # which another learner may replace meanwhile
+        if kept is None:
             return None
         ahead = AHEAD
         if key in self.seen and self.seen[key][1].lost:
             ahead = 1  # with more products for this pick alone
             del self.seen[key]
-        if key not in self.seen and not self._look_ahead(belief, is_open, picked, tiles, ahead):
+        if key not in self.seen:
+            self._look_ahead(kept, belief, is_open, picked, tiles, ahead)
+        if key not in self.seen:
             return None
         lines, sight = self.seen[key]
         found = None if sight.lost else _decided(lines, sight, belief, is_open, tiles)
@@ -128,25 +131,26 @@ class Foresight:
             self.X.kept = None
 
     def _look_ahead(
-        self, belief: Belief, is_open: Any, picked: list[int], tiles: Any, ahead: int
-    ) -> bool:
+        self, kept: KeptForms, belief: Belief, is_open: Any, picked: list[int], tiles: Any,
+        ahead: int,
+    ) -> None:  # fmt: skip
         """See all rows under the beliefs that the rest of the batch is foretold to go through."""
-        X, kept = self.X, self.X.kept
+        X, seen = self.X, {}
         rows, features = kept.foremost.known()
         left = is_open[rows]
         wanted = min(self.count - len(picked), ahead, int(np.count_nonzero(left)))
         key, now, sights = tuple(picked), belief, []
         for step in range(wanted):
             lines = Lines.of(self.selector, now, X)
-            if lines is None or len(lines.forms.matrices) != len(kept.forms.matrices):
-                return False
+            if lines is None or not kept.fits(lines.forms):
+                break
             ready, places = lines.ready, np.flatnonzero(left)
             look = ready.look(now, features, places)
             if look is None:
-                return False
+                break
             power = look.budget(ready, now, features)
             sight = LineSight(lines, kept, power, COLUMNS)
-            self.seen[key] = lines, sight
+            seen[key] = lines, sight
             sights.append(sight)
             values = ready.rated(look, float(sight.roots[0]) ** 2).values
             if len(values) > 1:
@@ -157,10 +161,9 @@ class Foresight:
                 key, left = (*key, int(rows[best])), left.copy()
                 left[best] = False
                 now = condition(now, features[best], rng=self.rng)
-        if not sights:
-            return False
-        scan(kept, sights, tiles)
-        return True
+        if sights:
+            scan(kept, sights, tiles)
+        self.seen.update(seen)
 
 
 def _decided(

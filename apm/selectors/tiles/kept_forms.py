@@ -117,6 +117,11 @@ class KeptForms:
         """Whether every row has a known form, of a size that can be squared."""
         return bool(np.isfinite(self.length).all() and np.isfinite(self.low + self.step).all())
 
+    def fits(self, forms: Forms) -> bool:
+        """Whether these are the same kinds of forms: another learner may have kept others."""
+        own, other = self.forms.matrices, forms.matrices
+        return [each.shape for each in own] == [each.shape for each in other]
+
     def knows(self, start: int, places: Any) -> bool:
         """Whether all candidates of the tile at row `start` were candidates when it was kept."""
         bits = np.unpackbits(self.open[start // 8 : (start + self.height + 7) // 8])

@@ -203,10 +203,8 @@ class Pruning:
             most = MOST if kept is None else LITTLE
             found = read_down(self._limits(is_open), count, most, tiles, rated)
             self.records.misses = self.records.misses + 1 if found is None else 0
-        if found is not None or kept is None or len(kept.forms.matrices) != 1:
-            return found
-        forms = Forms.of(self.posterior, None)
-        if forms is not None:
+        forms = None if found is not None or kept is None else Forms.of(self.posterior, None)
+        if kept is not None and forms is not None and kept.fits(forms):
             sight = PlainSight(self.reach, kept, self.posterior, forms)
             scan(kept, [sight], tiles)
             found = None if sight.lost else read_down(sight.limits, count, MOST, tiles, rated)

@@ -155,7 +155,8 @@ class TileRecords:
                 for number, each in enumerate(self.at)
                 if each is known and not is_open[self.closed[number]].any()
             ]
-            if len(tiles) == 0 or known.signed != now.signed:
+            same = known.signed == now.signed and len(known.theta) == len(now.theta)
+            if len(tiles) == 0 or not same:  # another learner's, of another kind
                 continue
             cells = (np.array(tiles)[:, None] * CELLS + np.arange(CELLS)).ravel()
             moved = self._moved(known, now, cells)

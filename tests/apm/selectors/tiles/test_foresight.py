@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apm import APM, Learner, PoolMaxPower, Predictions, VariationalLogistic
+from apm import APM, Learner, MaxVariance, PoolMaxPower, Predictions, VariationalLogistic
+from apm.pools import StreamedRows
 from apm.selectors.tiles import foresight, scanning
 from apm.selectors.tiles.foresight import Lines
 from tests.apm.selectors.tiles.test_pruning import Counted, clustered
+from tests.naming import plain
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
 
@@ -102,3 +104,24 @@ def test_what_has_no_lines():
     ):  # fmt: skip
         assert Lines.of(rule, belief, pool) is None
     assert Lines.of(APM(PoolMaxPower()), belief, pool) is not None
+
+
+@pytest.mark.parametrize("rule", [None, APM(), MaxVariance()], ids=plain)
+def test_learners_of_other_models_share_a_pool(rule):
+    X = np.random.default_rng(2).normal(size=(256 * 8, 4)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int)
+    pool = StreamedRows(Counted(X))
+    kinds = [(rule, {}), (rule, {"intercept": True}), (APM(), {}), (None, {})]
+    learners = [
+        [Learner(rows, VariationalLogistic(0.1, **options), own, seed=0) for rows in (X, pool)]
+        for own, options in kinds
+    ]
+    for one, other in learners:
+        for learner in (one, other):
+            learner.tell(range(6), y[:6])
+    for _ in range(3):
+        for one, other in learners:
+            rows = one.ask(2)
+            assert other.ask(2).tolist() == rows.tolist()
+            for learner in (one, other):
+                learner.tell(rows[0], y[rows[0]])
