@@ -83,6 +83,12 @@ class Lines:
             return None
         return cls(ready, posterior, forms, b, correlation, selector.charged, amount)
 
+    def under(self, belief: Belief, X: Any) -> bool:
+        """Whether these are the lines under a belief: they may have been foretold."""
+        here: Any = belief.sized(X).posterior
+        pairs = [(self.posterior.mean, here.mean), (self.posterior.factor, here.factor)]
+        return all(np.array_equal(one, other) for one, other in pairs)
+
     def kept(self, X: Any, is_open: Any) -> KeptForms:
         """Empty forms for a pass under this belief."""
         constant = len(self.posterior.mean) > X.shape[1]
@@ -109,8 +115,10 @@ class Foresight:
         if kept is None:
             return None
         ahead = AHEAD
+        if key in self.seen and not self.seen[key][0].under(belief, X):
+            del self.seen[key]  # the row is the one foretold, but what was foretold of it is not
         if key in self.seen and self.seen[key][1].lost:
-            ahead = 1  # with more products for this pick alone
+            ahead = 1  # without those behind it
             del self.seen[key]
         if key not in self.seen:
             self._look_ahead(kept, belief, is_open, picked, tiles, ahead)

@@ -222,7 +222,7 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
 
     A sight that sets too many rows aside is lost; if it is the first, the pass ends.
     """
-    kept.foremost = sights[0].foremost = Foremost(kept.columns, kept.dtype)
+    foremost = sights[0].foremost = Foremost(kept.columns, kept.dtype)
     kept.scans += 1
     theta: list[Array] = []
     for sight in sights:
@@ -247,3 +247,4 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
             return
     for sight in sights:
         sight.refine()
+    kept.foremost = foremost  # whole, or an interrupted pass would leave half of it

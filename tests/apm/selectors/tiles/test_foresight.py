@@ -31,9 +31,10 @@ def pair(X, **options):
     single=st.booleans(),
     count=st.sampled_from([2, 3, 11]),
     misled=st.booleans(),
+    misnamed=st.booleans(),
 )
 @settings(max_examples=25, deadline=None)
-def test_the_same_batches(seed, clusters, spread, single, count, misled):
+def test_the_same_batches(seed, clusters, spread, single, count, misled, misnamed):
     rng = np.random.default_rng(seed)
     X = clustered(rng, 1100, 4, clusters, spread).astype(np.float32 if single else np.float64)
     (one, other), y = pair(X)
@@ -42,7 +43,8 @@ def test_the_same_batches(seed, clusters, spread, single, count, misled):
             held = other.pool.kept.foremost
             for each in (held.best, held.strongest):
                 each.rows[:] = rng.choice(len(X), len(each.rows), replace=False)
-                each.features[:] = X[each.rows]
+                if not misnamed:
+                    each.features[:] = X[each.rows]
         rows = one.ask(count)
         assert other.ask(count).tolist() == rows.tolist()
         for learner in (one, other):
@@ -125,3 +127,27 @@ def test_learners_of_other_models_share_a_pool(rule):
             assert other.ask(2).tolist() == rows.tolist()
             for learner in (one, other):
                 learner.tell(rows[0], y[rows[0]])
+
+
+def test_an_interrupted_pass_leaves_nothing_behind(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(256 * 12, 4)).astype(np.float32)
+    (one, other), y = pair(X)
+    whole = foresight.LineSight._take
+    for stop in (0, 3, 11, 14):
+        seen = []
+
+        def interrupted(self, numbers, values, seen=seen, stop=stop):
+            seen.append(numbers)
+            if len(seen) > stop:
+                raise KeyboardInterrupt
+            whole(self, numbers, values)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(foresight.LineSight, "_take", interrupted)
+            if other.pool.kept is not None:
+                with pytest.raises(KeyboardInterrupt):
+                    other.ask(2)
+        rows = one.ask(2)
+        assert other.ask(2).tolist() == rows.tolist()
+        for learner in (one, other):
+            learner.tell(rows[0], y[rows[0]])
