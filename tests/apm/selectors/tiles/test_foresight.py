@@ -31,10 +31,9 @@ def pair(X, **options):
     single=st.booleans(),
     count=st.sampled_from([2, 3, 11]),
     misled=st.booleans(),
-    misnamed=st.booleans(),
 )
 @settings(max_examples=25, deadline=None)
-def test_the_same_batches(seed, clusters, spread, single, count, misled, misnamed):
+def test_the_same_batches(seed, clusters, spread, single, count, misled):
     rng = np.random.default_rng(seed)
     X = clustered(rng, 1100, 4, clusters, spread).astype(np.float32 if single else np.float64)
     (one, other), y = pair(X)
@@ -43,8 +42,7 @@ def test_the_same_batches(seed, clusters, spread, single, count, misled, misname
             held = other.pool.kept.foremost
             for each in (held.best, held.strongest):
                 each.rows[:] = rng.choice(len(X), len(each.rows), replace=False)
-                if not misnamed:
-                    each.features[:] = X[each.rows]
+                each.features[:] = X[each.rows]
         rows = one.ask(count)
         assert other.ask(count).tolist() == rows.tolist()
         for learner in (one, other):
@@ -149,5 +147,16 @@ def test_an_interrupted_pass_leaves_nothing_behind(monkeypatch):
                     other.ask(2)
         rows = one.ask(2)
         assert other.ask(2).tolist() == rows.tolist()
+        for learner in (one, other):
+            learner.tell(rows[0], y[rows[0]])
+
+
+def test_a_belief_that_was_foretold_wrongly_decides_nothing(monkeypatch):
+    monkeypatch.setattr(foresight, "condition", lambda belief, x, rng=None: belief)
+    X = np.random.default_rng(1).normal(size=(256 * 12, 4))
+    (one, other), y = pair(X)
+    for _ in range(4):
+        rows = one.ask(3)
+        assert other.ask(3).tolist() == rows.tolist()
         for learner in (one, other):
             learner.tell(rows[0], y[rows[0]])
