@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from apm.pools.inputs import is_sparse, is_streamed
-from apm.pools.streamed import tile_rows
+from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import fingerprint
 
 BY_TILES = "tiles-"

@@ -19,7 +19,8 @@ from apm.cluster.versions import require_same, versions
 from apm.pools.blocks import regrouped
 from apm.pools.inputs import as_matrix, require_finite
 from apm.pools.partitions import Chunk, Cut, DaskRows, Form, aligned, holders, made
-from apm.pools.streamed import EncodedRows, StreamedRows, checksum, tile_rows
+from apm.pools.streamed import EncodedRows, StreamedRows, checksum
+from apm.pools.tiling import tile_rows
 from channelcode.errors import InvalidArgument
 
 Function = Callable[[int, Any, Any], Any]

@@ -17,31 +17,12 @@ import numpy as np
 
 from apm.pools.blocks import Blocks, Yielded, regrouped
 from apm.pools.inputs import as_matrix, is_sparse, is_streamed, require_finite
+from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import streamed_fingerprint
 from channelcode.errors import InvalidArgument
 
-TILE_BYTES = 1 << 21  # larger tiles leave the cache, smaller ones cost more calls
-LEAST, MOST = 8, 15  # binary logarithms of the rows of a tile
-LEAST_ROWS = 1 << LEAST
 SEGMENT = 512  # words that are added up together in a checksum
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def tile_rows(columns: int, itemsize: int) -> int:
-    """How many rows a tile has: a power of two, so that tiles of all widths fit each other.
-
-    >>> tile_rows(64, 4), tile_rows(1, 8)
-    (8192, 32768)
-    """
-    fitting = (TILE_BYTES // (columns * itemsize)).bit_length() - 1
-    return 1 << min(max(fitting, LEAST), MOST)
-
-
-def is_tiled(X: Any) -> bool:
-    """Whether a pool has more than one tile."""
-    if isinstance(X, np.ndarray):
-        return len(X) > LEAST_ROWS and len(X) > tile_rows(X.shape[1], X.itemsize)
-    return is_streamed(X) and X.num_tiles > 1
 
 
 class Streamed(ABC):

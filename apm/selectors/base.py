@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from apm.belief import Belief
 from apm.pools.inputs import is_streamed
-from apm.pools.streamed import is_tiled
+from apm.pools.tiling import is_tiled
 from apm.selectors.batch import condition
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, Seen, explain_choice

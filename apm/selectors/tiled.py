@@ -15,7 +15,7 @@ import numpy as np
 
 from apm.belief import Belief
 from apm.pools.inputs import is_streamed
-from apm.pools.streamed import tile_rows
+from apm.pools.tiling import tile_rows
 from apm.selectors.batch import condition
 from apm.selectors.ranking import Indices
 from apm.selectors.tiles.leaders import Best, Leaders

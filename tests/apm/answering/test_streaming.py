@@ -12,7 +12,7 @@ from channelcode.errors import InvalidArgument
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
 def data(dtype=np.float32):

@@ -18,7 +18,7 @@ X = np.random.default_rng(0).normal(size=(1500, 3)).astype(np.float32)
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
 def forms(rows):

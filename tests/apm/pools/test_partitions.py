@@ -12,7 +12,7 @@ X = np.random.default_rng(0).normal(size=(1500, 3)).astype(np.float32)
 @pytest.mark.parametrize("chunks", [(1500, 3), (214, 3), (100, 1)])
 def test_arrays(chunks, monkeypatch):
     array = pytest.importorskip("dask.array")
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     pool = array.from_array(X, chunks=chunks)
     rows = as_rows(pool)
     assert rows is not None

@@ -23,7 +23,7 @@ HEIGHTS = [1500, 256, 214, 7, (0, 900, 0, 600, 0), (1, 255, 1244)]
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
 def placed(rows: Any = X, height: Any = 214) -> Any:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from apm.pools import Yielded, as_rows
-from apm.pools.streamed import EncodedRows, StreamedRows, checksum, over_tiles, tile_rows
+from apm.pools.streamed import EncodedRows, StreamedRows, checksum, over_tiles
+from apm.pools.tiling import tile_rows
 from apm.storage import fingerprint
 from channelcode.errors import InvalidArgument
 
@@ -15,7 +16,7 @@ X = np.random.default_rng(1).normal(size=(1500, 4))
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
 def streamed(rows=X, chunks=7):

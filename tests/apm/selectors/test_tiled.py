@@ -47,7 +47,7 @@ RULES = [
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
 def data(dtype, classes=2):

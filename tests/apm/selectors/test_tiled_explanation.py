@@ -19,7 +19,7 @@ NUMBERS = ("score", "margin", "power", "capacity_bits", "information_gain_bits",
     ids=plain,
 )  # fmt: skip
 def test_the_same_explanation(monkeypatch, rule):
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 4))
     X[800] = X[3]

@@ -94,7 +94,7 @@ def test_the_default_rule_sees_one_pool_by_tiles_and_as_a_whole(dtype, monkeypat
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 6)).astype(dtype)
     whole = Learner(X, VariationalLogistic(0.1), seed=0)
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     tiles = Learner(X, VariationalLogistic(0.1), seed=0)
     for learner in (whole, tiles):
         learner.tell(range(12), (X[:12, 0] > 0).astype(int))

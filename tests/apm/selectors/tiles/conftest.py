@@ -7,5 +7,5 @@ import pytest
 def small_tiles():
     """Tiles of 4 KiB, so that a few thousand rows are many tiles."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+        patch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
         yield

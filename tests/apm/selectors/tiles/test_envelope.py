@@ -19,7 +19,7 @@ POLICIES = [PoolMaxPower(), SignalPower(), SharePower(), VariancePower(), Matche
 @pytest.fixture(scope="module", autouse=True)
 def small_tiles():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+        patch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
         yield
 
 

@@ -102,7 +102,7 @@ RULES = [
 @pytest.mark.parametrize("rule", RULES, ids=plain)
 def test_the_rows_of_memory(rule, monkeypatch):
     array = pytest.importorskip("dask.array")
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     X = np.random.default_rng(0).normal(size=(1300, 3)).astype(np.float32)
     X[700:760] = X[:60]
     model = Laplace(Probit(), prior_precision=0.5) if isinstance(rule, Margin) else None

@@ -20,7 +20,7 @@ X[700:760] = X[:60]  # ties: the chain of equal scores decides the rank
 )
 def test_the_words_of_a_stream(rule, monkeypatch):
     array = pytest.importorskip("dask.array")
-    monkeypatch.setattr("apm.pools.streamed.TILE_BYTES", 1 << 12)
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     pools = (lambda: iter(np.array_split(X, 5))), array.from_array(X, chunks=(500, 3))
     stream, placed = (Learner(pool, VariationalLogistic(), rule, seed=0) for pool in pools)
     for learner in (stream, placed):

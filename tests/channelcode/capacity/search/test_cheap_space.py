@@ -56,8 +56,9 @@ def test_one_far_dip_is_feasible():
 
 
 def test_a_budget_below_the_least_cost_is_refused():
-    problem = Problem(Softmax(2), Cost(lambda l: 3.0 + (l**2).sum(axis=1), 2.0))
+    dear = Cost(lambda l: 3.0 + (l**2).sum(axis=1), 2.0)
+    problem = Problem(Softmax(2), dear)
     with pytest.raises(InvalidArgument, match=r"budget must be at least the least cost found, 3"):
         check_budget(problem)
     with pytest.raises(InvalidArgument, match="budget must be at least"):
-        capacity(Softmax(2), Cost(problem.limits.cost, 2.0) & Peak(5.0))
+        capacity(Softmax(2), dear & Peak(5.0))
