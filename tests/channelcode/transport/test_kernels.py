@@ -202,9 +202,12 @@ def test_samples(rng, even):
     np.testing.assert_array_equal(pair, (order[0] << bits) + order[1])
     for count in (1, 40, 90, 200):
         assert_matches_py_func(semidual_kernels.lead_of, best - lead, count)
+        assert ((best - lead) <= semidual_kernels.lead_of(best - lead, count)).sum() >= min(
+            count, size
+        )
     filled, squares, rows = np.zeros(4), np.zeros((2, 4, 4)), np.zeros((5, 4))
     ranked = (best, lead, pair, filled)
-    measured = (scores[0], mass, weights, rows[0], bits, v, *ranked)
+    measured = (scores[0], mass, weights, rows[0], bits, v, *ranked, rows[4])
     assert_matches_py_func(semidual_kernels.measure, *measured, atol=1e-15)
     semidual_kernels.measure(*measured)
     np.testing.assert_allclose(filled, np.bincount(pair >> bits, mass, 4), atol=1e-15)

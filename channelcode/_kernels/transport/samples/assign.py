@@ -72,7 +72,9 @@ def newton_near(
             held[j] = 0.0
             start[j] = v[j]
         best, lead = points[0], points[1]
-        error = measure(scores, mass, weights, held, bits, v, best, lead, pair, filled)
+        error = measure(
+            scores, mass, weights, held, bits, v, best, lead, pair, filled, squares[0, 0]
+        )
         if error <= enough:
             for i in range(n):
                 cells[i] = pair[i] >> bits

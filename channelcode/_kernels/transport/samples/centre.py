@@ -44,10 +44,10 @@ def centre_pool(
         high = 0
         for t in range(size):
             high = max(high, pattern[t] & UNSIGNED)
-        place = 0
-        while pattern[place] & UNSIGNED != high:
-            place += 1
-        largest = abs(gap[place])
+        first = pattern[0]
+        pattern[0] = high
+        largest = gap[0]
+        pattern[0] = first
         farthest = max(farthest, largest)
         unit[c] = math.ldexp(1.0, math.frexp(largest)[1]) if largest > 0.0 else 1.0
         down = 1.0 / unit[c]

@@ -14,7 +14,8 @@ from channelcode._kernels.transport.newton import solve_laplacian
 MAX_PASSES = 10  # over the points
 STRIP_POINTS = 12  # for each atom, that count as near the edges,
 STRIP_PART = 0.5  # but no more than this part of all;
-STRIP_SAMPLE = 128  # about so many points tell how far these are from the edges
+STRIP_SAMPLE = 64  # about so many points tell how far these are from the edges
+ABOUT = 1.25  # times as many as are wanted are near enough to that
 SHORTEST = 0.2  # step, as a part of Newton's
 LONGEST = 0.3  # step, in scales of the scores: an empty cell's edges say nothing
 
@@ -81,20 +82,19 @@ def lead_of(lead: np.ndarray, count: int) -> float:
     if count >= size:
         return high
     low = 0.0
-    shrink = True
+    fewer, more = 0, size  # so many leads are up to low and up to high
     for _ in range(64):
-        middle = 0.125 * high if shrink else 0.5 * (low + high)
+        part = (count - fewer) / (more - fewer)
+        middle = low + max(0.0625, part) * (high - low)
         below = 0
         for i in range(size):
             below += 1 if lead[i] <= middle else 0
         if below >= count:
-            high = middle
+            high, more = middle, below
         else:
-            low = middle
-            if shrink:
-                shrink = False
-            elif high - low < 0.25 * high:
-                break
+            low, fewer = middle, below
+        if more <= ABOUT * count or high - low <= 0.25 * high:
+            break
     return high
 
 
@@ -110,20 +110,30 @@ def measure(
     lead: np.ndarray,
     pair: np.ndarray,
     filled: np.ndarray,
+    room: np.ndarray,
 ) -> float:
     """Rank the points `(m, n)` at v, sum the cells' masses; how far these are off, all together.
 
     Points that are not in the table and stay where they are have the masses `held (m,)`.
+    `room (m,)` is room.
     """
     m, n = scores.shape
     rank_cells(scores, bits, v, best, lead, pair)
     for j in range(m):
         filled[j] = held[j]
+        room[j] = 0.0
     for i in range(n):
         lead[i] = best[i] - lead[i]
+    # The second half by way of the room: fewer points wait for the one before them.
+    half = n // 2
+    for i in range(half):
+        filled[pair[i] >> bits] += mass[i]
+        room[pair[half + i] >> bits] += mass[half + i]
+    for i in range(2 * half, n):
         filled[pair[i] >> bits] += mass[i]
     error = 0.0
     for j in range(m):
+        filled[j] += room[j]
         error += abs(filled[j] - weights[j])
     return error
 
@@ -210,7 +220,9 @@ def approach(
     length = 1.0
     back = False
     for passes in range(MAX_PASSES + 2):
-        error = measure(scores, mass, weights, held, bits, v, best, lead, pair, filled)
+        error = measure(
+            scores, mass, weights, held, bits, v, best, lead, pair, filled, squares[0, 0]
+        )
         if back:
             break
         if error >= smallest:
