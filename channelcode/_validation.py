@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from channelcode.errors import InvalidArgument
+from channelcode.errors import VECTORISE, InvalidArgument, is_scalar_code
 
 Array = NDArray[np.float64]
 Seed = np.random.Generator | int | None
@@ -26,11 +27,24 @@ def real_array(argument: str, value: ArrayLike) -> Array:
     if raw.dtype == object:
         try:
             raw = raw.astype(np.float64)
+        except OverflowError:
+            raise InvalidArgument(argument, "must lie in the range of doubles", value) from None
         except (TypeError, ValueError):
             raise InvalidArgument(argument, "must hold real numbers", value) from None
     if raw.dtype.kind not in "buif":
         raise InvalidArgument(argument, "must hold real numbers", value)
     return np.asarray(raw, dtype=np.float64)
+
+
+def of_arrays(argument: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A user's function of arrays; one that was written for single numbers is refused by name."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        if not is_scalar_code(error):
+            raise
+        rule = f"must take arrays, and is not vectorised ({VECTORISE})"
+        raise InvalidArgument(argument, rule, str(error)) from error
 
 
 def finite_array(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from channelcode._validation import Array, finite_array, number, real_array
-from channelcode.errors import InvalidArgument
+from channelcode.errors import InvalidArgument, is_scalar_code
 
 
 class Constraint:
@@ -71,6 +71,7 @@ class Cost(Constraint):
     """A mean cost of your own, E function(L) <= budget.
 
     `function` maps inputs `(n,)` (`(n, dim)` in R^dim) to costs `(n,)`; infinity forbids an input.
+    One that is written for single numbers is asked for one input after another, which is slow.
     A function is a black box: it is searched for its least value and for cheap inputs far out, on
     the line every 0.1 or so near zero. `cheap` names inputs near which it is small, for a cost
     whose valley is narrow or far away.
@@ -180,7 +181,9 @@ def costs_of(function: Callable[[Any], Any], points: Array) -> Array:
     with np.errstate(all="ignore"):
         try:
             raw = np.asarray(function(points))
-        except TypeError:  # math.fabs and friends take one number at a time
+        except (TypeError, ValueError) as error:  # math.fabs, or an if: one number at a time
+            if isinstance(error, ValueError) and not is_scalar_code(error):
+                raise
             raw = np.asarray([function(point) for point in points.tolist()])
     if raw.dtype.kind not in "buif":
         raise InvalidArgument("function", "must return real numbers", raw.ravel()[:1].tolist())

@@ -26,6 +26,20 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+VECTORISE = "use NumPy functions and np.where, not math and if"
+_SCALAR_CODE = (
+    "truth value of an array",
+    "only length-1 arrays",
+    "only 0-dimensional arrays",
+    "must be real number",
+)
+
+
+def is_scalar_code(error: Exception) -> bool:
+    """Whether an error comes of code for one number that was given an array."""
+    return any(part in str(error) for part in _SCALAR_CODE)
+
+
 class ChannelCodeError(Exception):
     """The base of every error that this library raises on purpose."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,10 @@ class CapacityCurve:
     def __hash__(self) -> int:
         return hash((self.powers.tobytes(), self.results))
 
+    def __repr__(self) -> str:
+        shown = np.array2string(self.bits, precision=6, threshold=12, separator=", ")
+        return f"CapacityCurve({len(self)} powers, bits={shown}, gap<={np.max(self.gap):.1e})"
+
 
 def capacity_curve(
     channel: Channel,
@@ -264,5 +269,9 @@ def _binary_curve(channel: Channel, powers: Array, tol: float) -> CapacityCurve:
     return CapacityCurve(
         powers,
         arrays=arrays,
-        solve=lambda p: capacity(channel, Power(p), tol=tol, throw=False),
+        solve=partial(_solve_at, channel, tol),
     )
+
+
+def _solve_at(channel: Channel, tol: float, power: float) -> CapacityResult:
+    return capacity(channel, Power(power), tol=tol, throw=False)

@@ -19,6 +19,7 @@ from channelcode._validation import (
     as_generator,
     distribution,
     finite_array,
+    of_arrays,
     real_array,
 )
 from channelcode.channels.tails import Tails
@@ -45,7 +46,8 @@ class Channel(ABC):
 
     A channel whose outputs are real numbers, or counts without end, sets `support` (a pair
     (low, high), `Interval` or `Counts`) and writes `log_density(y, l)` instead: arrays that
-    broadcast, in nats. `domain` is the range of inputs it takes, on the line.
+    broadcast, in nats. `domain` is the range of inputs it takes, on the line. Both are called with
+    arrays; code for single numbers (`math`, `if`) is refused by name.
 
     >>> import numpy as np
     >>> class Coin(Channel):
@@ -226,7 +228,7 @@ def _checked_density(method: Callable[..., Any]) -> Callable[..., Any]:
             raise InvalidArgument("y", "must broadcast with l", shapes) from None
         inside = np.broadcast_to(support.contains(outputs), shape)
         with np.errstate(all="ignore"):
-            values = real_array(name, method(self, outputs, point))
+            values = real_array(name, of_arrays(name, method, self, outputs, point))
         if values.shape != shape:
             raise InvalidArgument(name, f"must return shape {shape}", f"shape {values.shape}")
         values = np.where(inside, values, -np.inf)
@@ -264,7 +266,7 @@ def _checked(method: Callable[..., Any], *, checks_values: bool) -> Callable[...
             raise TypeError(f"{type(self).__name__} must set {missing}")
         point = as_input(self, l)
         with np.errstate(all="ignore"):  # tails: log 0 = -inf is meant, and NaN is refused below
-            result = method(self, point)
+            result = of_arrays(f"{type(self).__name__}.{method.__name__}", method, self, point)
         if checks_values:
             result = real_array(f"{type(self).__name__}.log_prob", result)
             _check_values(self, point, result)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from channelcode._validation import Array
+from channelcode.errors import VECTORISE, is_scalar_code
 
 
 def fail(member: object, problem: str) -> NoReturn:
@@ -27,9 +28,8 @@ def attempt(member: object, what: str, call: Callable[[], Any]) -> Any:
     except Exception as error:
         advice = ""
         text = str(error)
-        scalar = ("only length-1 arrays", "only 0-dimensional arrays", "must be real number")
-        if "truth value of an array" in text or any(part in text for part in scalar):
-            advice = " (it is not vectorised: use NumPy functions and np.where, not math and if)"
+        if is_scalar_code(error) and VECTORISE not in text:
+            advice = f" (it is not vectorised: {VECTORISE})"
         fail(member, f"{what} raised {type(error).__name__}: {text}{advice}")
 
 

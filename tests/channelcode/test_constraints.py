@@ -122,3 +122,22 @@ def test_a_cost_may_say_where_it_is_small():
     assert limits(Cost(abs, 1.0, cheap=(3, 4)) & Peak(9.0)).cheap == (3.0, 4.0)
     with pytest.raises(InvalidArgument, match="cheap"):
         Cost(abs, 1.0, cheap=(np.inf,))
+
+
+def test_a_cost_with_a_branch_is_asked_one_input_at_a_time():
+    found = costs_of(lambda l: l if l > 0 else 0.0, np.array([-1.0, 2.0]))
+    np.testing.assert_array_equal(found, [0.0, 2.0])
+
+
+def test_what_a_cost_raises_by_itself_is_passed_on():
+    def refuses(l):
+        raise ValueError("not for sale")
+
+    with pytest.raises(ValueError, match=r"^not for sale$"):
+        costs_of(refuses, np.zeros(2))
+
+
+@pytest.mark.parametrize("kind", [Power, Peak])
+def test_an_integer_beyond_doubles_is_refused(kind):
+    with pytest.raises(InvalidArgument, match="must lie in the range of doubles"):
+        kind(10**400)

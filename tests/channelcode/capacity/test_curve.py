@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -128,3 +129,12 @@ def test_powers_of_every_size_in_one_curve(powers):
     assert (curve.gap <= 1e-9).all()
     assert (np.diff(curve.upper) > -1e-9).all()  # the gaps
     assert curve.multiplier[0] == pytest.approx(0.2073655415, rel=1e-6)  # sup D(W_l || W_0)/l^2
+
+
+@pytest.mark.parametrize("channel", [Logistic(), Ordinal([-1.0, 1.0])], ids=["binary", "ordinal"])
+def test_a_curve_is_copied_by_pickle_and_shows_its_values(channel):
+    curve = capacity_curve(channel, [1.0, 4.0])
+    copy = pickle.loads(pickle.dumps(curve))
+    assert copy == curve
+    assert hash(copy) == hash(curve)
+    assert repr(curve).startswith(f"CapacityCurve(2 powers, bits=[{curve.bits[0]:.6f}, ")

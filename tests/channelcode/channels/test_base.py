@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import gammainc, gammaln
 
-from channelcode import Channel, Gaussian, Logistic, Softmax, mutual_information
+from channelcode import (
+    Channel,
+    DiscreteMeasure,
+    Gaussian,
+    Logistic,
+    Peak,
+    Softmax,
+    capacity,
+    mutual_information,
+)
 from channelcode.channels.base import numerical_derivatives
 from channelcode.errors import InvalidArgument
 from channelcode.testing import check_channel
@@ -141,3 +152,36 @@ def test_derivatives_of_a_users_own_channel_get_checked_input():
     np.testing.assert_array_equal(found.gradient, expected.gradient)
     with pytest.raises(InvalidArgument, match="l must"):
         Own().derivatives([np.nan])
+
+
+def test_channels_written_for_one_number_are_refused_by_name():
+    class Branching(Channel):
+        dim, num_outputs = 1, 2
+
+        def log_prob(self, l):
+            p = 0.2 if l > 0 else 0.7
+            return np.log([p, 1.0 - p])
+
+    class Scalar(Channel):
+        support = (-np.inf, np.inf)
+
+        def log_density(self, y, l):
+            return -np.log(np.pi) - math.log1p((y - l) ** 2)
+
+    law = DiscreteMeasure([-1.0, 1.0], [0.5, 0.5])
+    for channel, name in ((Branching(), "log_prob"), (Scalar(), "log_density")):
+        with pytest.raises(InvalidArgument, match=rf"{name} must take arrays, and is not"):
+            capacity(channel, Peak(1.0))
+        with pytest.raises(InvalidArgument, match=rf"{name} must take arrays, and is not"):
+            mutual_information(channel, law)
+
+
+def test_other_errors_of_a_users_channel_are_its_own():
+    class Broken(Channel):
+        dim, num_outputs = 1, 2
+
+        def log_prob(self, l):
+            raise ValueError("no table for this input")
+
+    with pytest.raises(ValueError, match=r"^no table for this input$"):
+        Broken().log_prob(np.zeros(3))
