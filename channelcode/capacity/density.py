@@ -10,7 +10,7 @@ where both sides are integrals over the outputs, with a stated error that widens
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -20,10 +20,13 @@ from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
 from channelcode.capacity.certify.far_inputs import covered, search_end
+from channelcode.capacity.kkt import priced
+from channelcode.capacity.law_value import divergence, law_value
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
 from channelcode.capacity.noise.poisson import poisson_low_power
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
+from channelcode.capacity.search.reach import filled
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
 from channelcode.capacity.solvers.gaussian_peak import gaussian_peak
@@ -41,7 +44,8 @@ from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_row
 from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
-_FARTHEST = 8.0  # times the root of the budget: where a search under a power alone ends
+_FARTHEST = 8.0  # times the root of the budget, or scales: where a search under a power ends
+_LOOKS = 129  # inputs, to see whether one far out breaks KKT
 _FINER = 4  # times the nodes of the view on which atoms are found, to settle them
 _MANY_LETTERS = 151  # beyond, the range is too wide for few atoms, and letters join one by one
 _FARTHEST_PROVED = 100.0  # times the range that was searched
@@ -64,22 +68,68 @@ def density_capacity(
     if not is_builtin(problem.channel):
         for place in (low, 0.5 * (low + high), high):  # before a solver works on what is no law
             check_total(problem.channel, place)
-    support = as_support(problem.channel.support)
     view = FiniteView(problem.channel, low, high)
-    inner = Problem(view, _moved(problem, view))
+    proposal = _proposed(problem, view, solver, tol)
+    wider = None if whole else _as_wide_as_the_noise(problem, low, high)
+    if wider is not None:
+        farther = FiniteView(problem.channel, *wider)
+        moved = replace(proposal, points=proposal.points + view.shift - farther.shift)
+        if _rises(problem, farther, moved, (low, high), tol * LOG_TWO):
+            other = _proposed(problem, farther, solver, tol)
+            if _carried(farther, other) > _carried(farther, moved):
+                moved = other
+            view, proposal, (low, high) = farther, moved, wider
+    return _judged(
+        problem, view, proposal, (low, high), whole, tol=tol, throw=throw, started=started
+    )
+
+
+def _proposed(problem: Problem, view: FiniteView, solver: Any, tol: float) -> Proposal:
+    """A law for the inputs of the view; `tol` in bits."""
     proposal = None
     if isinstance(solver, Auto):
         proposal = _known(problem, tol * LOG_TWO)
         solver = _exchange(problem, view)
-    if proposal is None:
-        proposal = solver.propose(inner, tol=0.25 * tol * LOG_TWO)
-        if isinstance(solver, ExchangeLetters) and not isinstance(support, Counts):
-            fine = FiniteView(problem.channel, low, high, finer=_FINER)
-            inner = Problem(fine, _moved(problem, fine))
-            proposal = solver.refined(inner, proposal, tol=0.25 * tol * LOG_TWO)
-    return _judged(
-        problem, view, proposal, (low, high), whole, tol=tol, throw=throw, started=started
+    if proposal is not None:
+        return proposal
+    proposal = solver.propose(Problem(view, _moved(problem, view)), tol=0.25 * tol * LOG_TWO)
+    counts = isinstance(as_support(problem.channel.support), Counts)
+    if isinstance(solver, ExchangeLetters) and not counts:
+        ends = view.shift - view.reach, view.shift + view.reach
+        fine = FiniteView(problem.channel, *ends, finer=_FINER)
+        inner = Problem(fine, _moved(problem, fine))
+        proposal = solver.refined(inner, proposal, tol=0.25 * tol * LOG_TWO)
+    return proposal
+
+
+def _as_wide_as_the_noise(problem: Problem, low: float, high: float) -> tuple[float, float] | None:
+    """Ends some scales of the noise out, if a power alone led to nearer ones.
+
+    Under a small power a letter that is sent rarely may lie far beyond the root of the power.
+    """
+    if not problem.limits.is_power or isinstance(problem.channel, Gamma) or low == high:
+        return None
+    scale = float(output_scale(problem.channel, np.zeros(1))[0])
+    first, last = problem.channel.domain
+    wider = max(min(low, -_FARTHEST * scale), first), min(max(high, _FARTHEST * scale), last)
+    return wider if np.isfinite(wider).all() and wider != (low, high) else None
+
+
+def _rises(
+    problem: Problem, view: FiniteView, law: Proposal, ends: tuple[float, float], tol: float
+) -> bool:
+    """Whether an input of the view beyond `ends` breaks KKT by more than `tol` nats."""
+    inputs = np.linspace(-view.reach, view.reach, _LOOKS)
+    inputs = inputs[(view.shift + inputs < ends[0]) | (view.shift + inputs > ends[1])]
+    found = law_value(view.log_prob(law.points), law.weights)
+    far = divergence(view.log_prob(inputs), filled(found.output, tol))
+    return bool(
+        (priced(problem, view.shift + inputs, far, law.multiplier) > found.nats + tol).any()
     )
+
+
+def _carried(view: FiniteView, law: Proposal) -> float:
+    return float(law_value(view.log_prob(law.points), law.weights).nats)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from channelcode import (
     Channel,
     Counts,
     DiscreteMeasure,
+    Exponential,
     Gaussian,
     InvalidArgument,
     Peak,
+    Poisson,
     Power,
     Status,
     capacity,
@@ -237,3 +239,30 @@ def test_logistic_noise_under_a_power_is_solved():
     assert result.status is Status.WITHIN_SCOPE  # a black box, and no peak
     pair = mutual_information(Additive(stats.logistic()), DiscreteMeasure.symmetric(1.0))
     assert result.bits == pytest.approx(pair.bits, abs=1e-10)
+
+
+class Gumbel(Channel):
+    """The logarithm of a waiting time with mean e^l, as a density of one's own."""
+
+    support = (-np.inf, np.inf)
+
+    def log_density(self, y, l):
+        return y - l - np.exp(np.minimum(y - l, 700.0))
+
+
+@pytest.mark.parametrize("power", [1e-2, 1e-4])
+def test_letters_sent_rarely_are_looked_for_as_far_out_as_the_noise_is_wide(power):
+    # within eight roots of the power the letters carry a tenth less, or half
+    result = capacity(Gumbel(), Power(power), throw=False)
+    known = capacity(Exponential(), Power(power), throw=False)
+    assert result.bits == pytest.approx(known.bits, rel=1e-5)
+    assert result.lower <= known.upper
+    assert known.lower <= result.upper
+
+
+def test_photons_against_a_bright_background_are_sent_rarely():
+    result = capacity(Poisson(1e4), Power(0.5), throw=False)
+    letter, mass = 80.0, 0.5 / 80.0**2
+    flash = DiscreteMeasure([0.0, letter], [1.0 - mass, mass])
+    assert float(mutual_information(Poisson(1e4), flash)) <= result.upper
+    assert result.upper <= 0.5 / (2e4 * np.log(2.0)) * (1.0 + 1e-3)
