@@ -117,7 +117,10 @@ class ExchangeLetters:
                 self._sharpened(problem, law, peaks, 0.1 * goal) if steps <= self.tries else None
             )
             if sharp is not None and sharp[0] < least:
-                least, best = sharp
+                # Newton may overspend a little, which is much where the budget itself is small
+                fitted = within_budget(problem, *sharp[1])
+                violation = self._violations(problem, *fitted)[0]
+                least, best = min((least, best), (violation, fitted), key=lambda law: law[0])
             if least <= goal:
                 points, weights, multiplier = within_budget(problem, *best)
                 return Proposal(points, weights, multiplier, "ExchangeLetters (Newton)", steps)
