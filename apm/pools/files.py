@@ -73,7 +73,8 @@ class _Shelf:
 class RawFile(File):
     """Rows of plain numbers, one after the other, from some byte of a file on.
 
-    `RawFile.npy(path)` reads where they are from the file itself.
+    `RawFile.npy(path)` reads where they are from the file itself. With `fortran` it is the columns
+    that stand one after the other, and a block is read by a piece of each.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -86,14 +87,16 @@ class RawFile(File):
     seekable = True
 
     def __init__(
-        self, path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any, *, offset: int = 0
-    ) -> None:
+        self, path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any, *,
+        offset: int = 0, fortran: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(path)
         self._shape, self._dtype, self._offset = shape, np.dtype(dtype), offset
+        self._fortran = fortran
 
     @classmethod
     def npy(cls, path: str | os.PathLike[str]) -> Blocks:
-        """The rows of a `.npy` file; one in Fortran's order is mapped and copied piece by piece."""
+        """The rows of a `.npy` file."""
         place = Path(path).absolute()
         with _there(place), open(place, "rb") as file:
             try:
@@ -113,27 +116,23 @@ class RawFile(File):
             raise InvalidArgument("pool", "must have two axes", f"shape {shape} in {place}")
         if dtype.kind not in "buif":
             raise InvalidArgument("pool", "must hold real numbers", f"dtype {dtype} in {place}")
-        if fortran and 1 not in shape:
-            return Sliced(np.load(place, mmap_mode="r", allow_pickle=False), path=str(place))
-        return cls(place, shape, dtype, offset=offset)
+        return cls(place, shape, dtype, offset=offset, fortran=fortran and 1 not in shape)
 
     @classmethod
     def mapped(cls, rows: np.memmap[Any, Any]) -> Blocks:
-        """The rows of a memory map, read from its file; a private or strided one is copied."""
+        """The rows of a memory map, read from its file; a private or strided one is sliced."""
         held: Any = rows._mmap  # type: ignore[attr-defined]
-        if (
-            rows.ndim != 2
-            or not rows.flags.c_contiguous
-            or rows.mode == "c"  # what was written to it is not in the file
-            or rows.filename is None
-            or not os.path.isfile(rows.filename)
-        ):
+        if rows.ndim != 2 or rows.filename is None or not os.path.isfile(rows.filename):
             return Sliced(rows)
+        by_rows, by_columns = rows.flags.c_contiguous, rows.flags.f_contiguous
+        # what was written to a private map is not in the file
+        if not (by_rows or by_columns) or rows.mode == "c":
+            return MappedFile(rows)
         begin = rows.offset - rows.offset % mmap.ALLOCATIONGRANULARITY
         base = np.frombuffer(held, dtype=np.uint8).__array_interface__["data"][0]
         offset = begin + rows.__array_interface__["data"][0] - base
         shape = (int(rows.shape[0]), int(rows.shape[1]))
-        return cls(rows.filename, shape, rows.dtype, offset=offset)
+        return cls(rows.filename, shape, rows.dtype, offset=offset, fortran=not by_rows)
 
     def blocks(self) -> Iterator[Any]:
         width = max(1, self._shape[1] * self._dtype.itemsize)
@@ -153,18 +152,60 @@ class RawFile(File):
 
     def _from(self, file: Any, start: int, stop: int, into: Any) -> Any:
         """The rows, in the bytes of `into`."""
-        columns = self._shape[1]
-        block = into.view(self._dtype).reshape(stop - start, columns)
-        rest: Any = memoryview(into)
-        file.seek(self._offset + start * columns * self._dtype.itemsize)
+        rows, columns, size = stop - start, self._shape[1], self._dtype.itemsize
+        if not self._fortran:
+            self._fill(file, start * columns * size, memoryview(into))
+            return into.view(self._dtype).reshape(rows, columns)
+        for column in range(columns):
+            part = memoryview(into)[column * rows * size : (column + 1) * rows * size]
+            self._fill(file, (column * self._shape[0] + start) * size, part)
+        return into.view(self._dtype).reshape(columns, rows).T
+
+    def _fill(self, file: Any, place: int, rest: Any) -> None:
+        """Read on from byte `place` of the numbers until `rest` is full."""
+        file.seek(self._offset + place)
+        end = place + len(rest)
         while len(rest):
             got = file.readinto(rest)
             if not got:
-                row = stop - 1 - (len(rest) - 1) // max(1, columns * self._dtype.itemsize)
-                rule = f"must have its {self._shape[0]} rows: the file ends in row {row}"
+                number = (end - len(rest)) // self._dtype.itemsize
+                where = f"column {number // self._shape[0]}"
+                if not self._fortran:
+                    where = f"row {number // self._shape[1]}"
+                rule = f"must have its {self._shape[0]} rows: the file ends in {where}"
                 raise InvalidArgument("pool", rule, self.path)
             rest = rest[got:]
-        return block
+
+
+class MappedFile(File):
+    """The rows of a memory map that are not those of its file from some byte on.
+
+    Each pass looks at the size of the file first: to touch a page beyond its end ends the process.
+    """
+
+    seekable = True
+
+    def __init__(self, rows: np.memmap[Any, Any]) -> None:
+        super().__init__(rows.filename)  # type: ignore[arg-type]
+        self._slices = Sliced(rows)
+        begin = rows.offset - rows.offset % mmap.ALLOCATIONGRANULARITY
+        self._size = begin + len(rows._mmap)  # type: ignore[attr-defined]
+
+    def blocks(self) -> Iterator[Any]:
+        for block in self._slices.blocks():
+            self._require_whole()
+            yield block
+
+    def read(self, start: int, stop: int) -> Any:
+        self._require_whole()
+        return self._slices.read(start, stop)
+
+    def _require_whole(self) -> None:
+        with _there(self._path):
+            size = os.stat(self._path).st_size
+        if size < self._size:
+            rule = f"must not become shorter than the {self._size} bytes that are mapped"
+            raise InvalidArgument("pool", rule, self.path)
 
 
 class ParquetFile(File):

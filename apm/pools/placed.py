@@ -372,4 +372,4 @@ class _Behind:
     def __call__(self, start: int, tile: Any, places: Any) -> Any:
         found = as_matrix(self.encode(tile), "encoder(pool)", finite=False)
         require_finite(found, "encoder(pool)", first_row=start)
-        return self.function(start, found, places)
+        return self.function(start, np.ascontiguousarray(found), places)

@@ -247,7 +247,8 @@ class StreamedRows(Streamed):
         if block.dtype != self._given:
             rule = f"must be of type {self._given} in {where}, as before"
             raise InvalidArgument("pool", rule, block.dtype)
-        return as_matrix(block, "pool", finite=False)
+        # in one order whatever the source has: products of the other may round differently
+        return np.ascontiguousarray(as_matrix(block, "pool", finite=False))
 
     def __repr__(self) -> str:
         return f"StreamedRows({self.shape[0]} x {self.shape[1]} {self.dtype}, {self.source.name})"
@@ -295,7 +296,7 @@ class EncodedRows(Streamed):
     def _encoded(self, start: int, rows: Any) -> Any:
         found = as_matrix(self._encode(rows), "encoder(pool)", finite=False)
         require_finite(found, "encoder(pool)", first_row=start)
-        return found
+        return np.ascontiguousarray(found)
 
 
 def checksum(tile: Any) -> int:

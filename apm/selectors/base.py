@@ -95,11 +95,11 @@ class Choice:
         runner_up = margin = None
         count, total, lowest = len(scores), np.add.reduce(scores), np.minimum.reduce(scores)
         if count > 1:
-            others = scores.copy()
+            others = self.rating.values.copy()  # a large constant would hide which is the best
             others[place] = -np.inf
             other = int(others.argmax())
             runner_up = int(self.candidates[other])
-            margin = chosen - float(others[other])
+            margin = chosen - float(scores[other])
         return chosen, runner_up, margin, float(total / count), float(lowest), count
 
 

@@ -56,7 +56,8 @@ def _tiles(X: Any, which: Any) -> Iterator[tuple[int, Any]]:
         return
     height = tile_rows(X.shape[1], X.itemsize)
     for number in range(-(-len(X) // height)) if which is None else which:
-        yield number * height, X[number * height : (number + 1) * height]
+        tile = X[number * height : (number + 1) * height]
+        yield number * height, np.ascontiguousarray(tile)
 
 
 def tile_values(X: Any, is_open: Any, function: Callable[[int, Any, Indices], Any]) -> list[Any]:
@@ -177,7 +178,7 @@ class StreamedChoice:
         others = [(value, other) for value, other in held.two if other != row]
         runner_up = margin = None
         if others:
-            runner_up, margin = others[0][1], score - others[0][0]
+            runner_up, margin = others[0][1], score - (others[0][0] + held.constant)
         mean = lowest = None
         if not held.partial:
             mean, lowest = held.total / held.count, held.lowest + held.constant

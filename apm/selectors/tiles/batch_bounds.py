@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from apm.belief import Belief
-from apm.encoders import Linear
 from apm.posteriors import VariationalLogistic
 from apm.selectors.ranking import tie
 from apm.selectors.tiles.leaders import Leaders
@@ -26,6 +25,7 @@ from apm.selectors.tiles.pruning import (
     Reach,
     Telling,
     Widest,
+    gaussian_of,
     reach_of,
 )
 from apm.selectors.tiles.records import Ranges
@@ -50,10 +50,10 @@ class TileBounds:
     @classmethod
     def of(cls, rule: Selector, belief: Belief, X: Any) -> TileBounds | None:
         """Bounds for APM as the paper has it, variance and information, on rows read anywhere."""
-        posterior: Any = belief.posterior
-        if type(posterior) is not VariationalLogistic or type(belief.encoder) is not Linear:
+        posterior = gaussian_of(belief, X)
+        if type(posterior) is not VariationalLogistic:
             return None
-        reach = reach_of(rule, belief, X) if X.quick else None
+        reach = reach_of(rule, belief, X)
         if not isinstance(reach, Telling | Matched | Widest):
             return None
         # what rounding can do to |F'x| and x'mu where |x| = 1, by the usual bound

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from apm.belief import Belief
-from apm.encoders import Linear
 from apm.posteriors.gaussian import ScalarGaussian
 from apm.selectors.batch import condition
 from apm.selectors.matching.apm import APM
@@ -26,6 +25,7 @@ from apm.selectors.matching.views import AllClasses, ContestedPair, as_choice
 from apm.selectors.tiles.descent import read_down
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
+from apm.selectors.tiles.pruning import gaussian_of
 from apm.selectors.tiles.scanning import COLUMNS, POWERS, LineSight, scan
 from channelcode._validation import Seed
 
@@ -56,18 +56,12 @@ class Lines:
     @classmethod
     def of(cls, selector: Any, belief: Belief, X: Any) -> Lines | None:
         """The lines of a rule whose rows can be read anywhere; None where they are not known."""
-        if type(selector) is not APM or not X.quick or selector.solver is not None:
+        posterior = gaussian_of(belief, X)
+        if type(selector) is not APM or posterior is None or selector.solver is not None:
             return None
         amount = POWERS.get(type(selector.power))
         view = type(as_choice(selector.channel))
-        posterior: Any = belief.sized(X).posterior
-        if (
-            amount is None
-            or view not in (AllClasses, ContestedPair)
-            or type(belief.encoder) is not Linear
-            or not isinstance(posterior, ScalarGaussian)
-            or not isinstance(posterior._root, np.ndarray)
-        ):
+        if amount is None or view not in (AllClasses, ContestedPair):
             return None
         ready = selector.looking(belief, X)
         message, correlation = ready.message, unit_correlation(belief.channel)

@@ -53,7 +53,7 @@ class Leaders:
         self.resolution = max(self.resolution, rating.resolution)
         self.lowest = min(self.lowest, float(values.min()))
         self.total += float(np.add.reduce(scores))
-        self._second(start, places, scores)
+        self._second(start, places, values)
         self._power(rating.laws)
         peak = float(values.max())
         if peak > self.top or self.count == 0:
@@ -77,14 +77,14 @@ class Leaders:
             self.dropped = self.values[half - 1]
             del self.rows[:half], self.values[:half], self.laws[:half]
 
-    def _second(self, start: int, places: Indices, scores: Array) -> None:
-        """The two best scores, of equal ones the first rows."""
-        if len(self.two) == 2 and not scores.max() > self.two[1][0]:
+    def _second(self, start: int, places: Indices, values: Array) -> None:
+        """The two best values, of equal ones the first rows."""
+        if len(self.two) == 2 and not values.max() > self.two[1][0]:
             return
-        place = int(scores.argmax())
-        found = [(float(scores[place]), int(start + places[place]))]
-        if len(scores) > 1:
-            rest = scores.copy()
+        place = int(values.argmax())
+        found = [(float(values[place]), int(start + places[place]))]
+        if len(values) > 1:
+            rest = values.copy()
             rest[place] = -np.inf
             other = int(rest.argmax())
             found.append((float(rest[other]), int(start + places[other])))

@@ -157,13 +157,9 @@ class Pruning:
     def of(cls, rule: Selector, belief: Belief, X: Any) -> Pruning | None:
         """The pruning for rows that can be read from anywhere, on a Gaussian with few features."""
         belief = belief.sized(X)
-        posterior = belief.posterior
-        if not X.quick or type(belief.encoder) is not Linear:
-            return None
-        if not isinstance(posterior, ScalarGaussian) or not isinstance(posterior._root, np.ndarray):
-            return None
-        reach = reach_of(rule, belief, X)
-        if reach is None:
+        posterior = gaussian_of(belief, X)
+        reach = None if posterior is None else reach_of(rule, belief, X)
+        if posterior is None or reach is None:
             return None
         theta = np.asarray(posterior.mean if reach.signed else posterior.map, dtype=np.float64)
         factor = posterior.factor if reach.varies else None
@@ -228,6 +224,24 @@ class Pruning:
         later = np.where(full, later, -np.inf).reshape(-1, CELLS).max(axis=1)
         deepest = float((lowest - slack).min())
         return TileLimits(highest + slack, power.max(axis=1), deepest, later)
+
+
+def gaussian_of(belief: Belief, X: Any) -> ScalarGaussian | None:
+    """The Gaussian by which rows that can be read from anywhere are scored; else None.
+
+    Nor one with numbers beyond the range of floats: a pass over the rows says what is wrong.
+    """
+    posterior = belief.sized(X).posterior
+    if (
+        not X.quick
+        or type(belief.encoder) is not Linear
+        or not isinstance(posterior, ScalarGaussian)
+        or not isinstance(posterior._root, np.ndarray)
+        or not np.isfinite(posterior.mean).all()
+        or not np.isfinite(posterior.covariance).all()
+    ):
+        return None
+    return posterior
 
 
 def reach_of(rule: Selector, belief: Belief, X: Any) -> Reach | None:

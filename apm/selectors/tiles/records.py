@@ -75,7 +75,7 @@ class TileRecords:
 
     def _read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
         cells = slice(number * CELLS, (number + 1) * CELLS)
-        if not np.isfinite(self.radius[cells]).all():
+        if not np.isfinite(self.norm[cells]).all():  # which is set last
             self._surround(cells.start, tile)
         self.at[number] = None
         closed = len(tile) - len(places)
@@ -139,8 +139,8 @@ class TileRecords:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell lies in a known ball."""
-        return bool(np.isfinite(self.radius).all())
+        """Whether every cell lies in a known ball, and the lengths of its rows are known."""
+        return bool(np.isfinite(self.radius).all() and np.isfinite(self.norm).all())
 
     def ranges(self, now: Known, is_open: Any) -> Ranges:
         """Where the inputs of all candidates can lie under other parameters, as computed."""

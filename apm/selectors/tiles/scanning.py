@@ -195,15 +195,19 @@ class LineSight(Sight):
             _raise(self.at[:, place], numbers, height + self.roots[place] * slope)
 
     def limits(self, power: float) -> TileLimits | None:
-        """The bounds of all tiles at a budget; None beyond the knots."""
+        """The bounds of all tiles at a budget; None beyond the knots, or with an unknown tile.
+
+        Beside a tile whose scores may be as low as can be, every score may be a tie.
+        """
         root, knots = float(np.sqrt(power)), self.roots
         place = int(np.searchsorted(knots, root)) - 1
-        if not (knots[0] < root <= knots[-1]):
+        if not (knots[0] < root <= knots[-1]) or not np.isfinite(self.deepest):
             return None
         share = (root - knots[place]) / (knots[place + 1] - knots[place])
-        with np.errstate(invalid="ignore"):  # tiles without candidates
-            highest = (1.0 - share) * self.at[:, place] + share * self.at[:, place + 1]
-        highest[np.isnan(highest)] = -np.inf
+        ends = self.at[:, place : place + 2]
+        finite = np.isfinite(ends).all(axis=1)  # others have no candidates
+        highest = ends.max(axis=1)
+        highest[finite] = ends[finite] @ (1.0 - share, share)
         largest = float(np.abs(highest[np.isfinite(highest)]).max(initial=0.0))
         slack = ROUNDING * max(largest, -self.deepest)
         return TileLimits(highest + slack, self.power, self.deepest)

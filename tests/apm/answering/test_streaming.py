@@ -89,10 +89,14 @@ def test_journals_of_memory_and_of_streams_are_one(tmp_path):
     assert second.labelled.tolist() == first.labelled.tolist()
 
 
+@pytest.mark.parametrize("form", ["rows", "columns", "view"])
 @pytest.mark.parametrize("change", ["other", "shorter", "gone"])
-def test_a_pool_that_changes_is_refused_and_the_labels_are_kept(tmp_path, change):
+def test_a_pool_that_changes_is_refused_and_the_labels_are_kept(tmp_path, change, form):
     X, y, path = on_disk(tmp_path)
-    learner = Learner(path, VariationalLogistic(), InformationGain(), seed=0)
+    X = np.asfortranarray(X) if form == "columns" else X
+    np.save(path, X)
+    pool = np.load(path, mmap_mode="r")[:, ::-1] if form == "view" else path
+    learner = Learner(pool, VariationalLogistic(), InformationGain(), seed=0)
     learner.run(y, 3)
     kept, asked = learner.labelled.tolist(), learner.ask().tolist()
     if change == "gone":

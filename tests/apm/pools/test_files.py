@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apm.pools import ParquetFile, RawFile, as_rows
-from apm.pools.blocks import Sliced
+from apm.pools.files import MappedFile
 from channelcode.errors import InvalidArgument
 
 X = np.random.default_rng(0).normal(size=(700, 3))
@@ -36,7 +36,7 @@ def test_memory_maps_and_views_of_them(tmp_path, mode):
         assert rows is not None
         np.testing.assert_array_equal(rows[:], np.asarray(view))
     whole = RawFile.mapped(mapped)
-    assert isinstance(whole, Sliced if mode == "c" else RawFile)
+    assert isinstance(whole, MappedFile if mode == "c" else RawFile)
 
 
 def test_what_was_written_to_a_private_map_counts(tmp_path):
@@ -79,6 +79,30 @@ def test_a_file_that_was_cut(tmp_path):
     os.truncate(tmp_path / "pool.npy", 128 + 24 * 500 + 3)
     with pytest.raises(InvalidArgument, match="ends in row 500"):
         rows[600:601]
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        (None, "ends in column 2"),
+        (lambda mapped: mapped, "ends in column 2"),
+        (lambda mapped: mapped[10:600], "become shorter"),
+        (lambda mapped: mapped[:, ::2], "become shorter"),
+    ],
+    ids=["path", "map", "rows", "columns"],
+)
+def test_a_file_of_columns_that_was_cut(tmp_path, view, said):
+    path = tmp_path / "pool.npy"
+    np.save(path, np.asfortranarray(X))
+    mapped = np.load(path, mmap_mode="r")
+    rows = as_rows(path if view is None else view(mapped))
+    assert rows is not None
+    np.testing.assert_array_equal(rows[:], X if view is None else view(X))
+    assert rows.source.state() is not None
+    os.truncate(path, 128 + 8 * 700 * 2 + 3)
+    for read in (lambda: list(rows.source.blocks()), lambda: rows.source.read(500, 501)):
+        with pytest.raises(InvalidArgument, match=said):
+            read()
 
 
 @pytest.mark.parametrize("group", [100, 256, 5000])

@@ -26,9 +26,12 @@ from apm import (
     Uncertainty,
     VariationalLogistic,
 )
+from apm.pools.blocks import Sliced
 from apm.power import FixedPower, MatchedPower, PowerPolicy, SharePower, SignalPower, VariancePower
 from apm.selectors import APMExploit, APMExplore, Selector
-from apm.selectors.tiled import tiled_rating
+from apm.selectors.base import Choice, Rating
+from apm.selectors.tiled import StreamedChoice, tiled_rating
+from apm.selectors.tiles.leaders import Leaders
 from channelcode import Cloglog, Logistic
 from channelcode.errors import InvalidArgument
 from tests.naming import plain
@@ -97,6 +100,53 @@ def test_several_classes(small_tiles, model, rule):
         learner.tell([0, 1, 2, 3, 4, 5], y[:6])
         found.append(learner.ask(2).tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["single", "double"])
+def test_the_order_in_memory_changes_no_score(small_tiles, dtype):
+    X = np.random.default_rng(0).normal(size=(900, 40)).astype(dtype)
+    columns = np.asfortranarray(X)
+    found = []
+    for pool in (X, columns, lambda: iter(np.array_split(X, 7)), lambda: iter([columns])):
+        learner = Learner(pool, VariationalLogistic(0.1, intercept=True), seed=3)
+        learner.tell(range(12), X[:12, 0] > 0)
+        row = int(learner.ask())
+        learner.tell(row, True)
+        summary = learner.history[-1].scores
+        assert summary is not None
+        found.append((row, summary.chosen, summary.runner_up, summary.lowest))
+    assert found[1:] == found[:1] * 3
+
+
+def test_beliefs_beyond_the_range_are_refused_as_in_memory(small_tiles):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3)) * np.where(rng.random((700, 1)) < 0.3, 1e18, 1.0)
+    said = []
+
+    def batches(learner):
+        for _ in range(5):
+            rows = learner.ask(5)
+            learner.tell(rows, X[rows, 0] > 0)
+
+    for pool in (X, Sliced(X)):
+        learner = Learner(pool, VariationalLogistic(0.1), APM(), seed=0)
+        learner.tell(range(8), X[:8, 0] > 0)
+        with pytest.raises(InvalidArgument, match="range") as caught:
+            batches(learner)
+        said.append((str(caught.value), learner.labelled.tolist()))
+    assert said[0] == said[1]
+
+
+def test_a_large_constant_hides_no_runner_up():
+    rating = Rating(np.array([0.0, 2.0, 1.0, 3.0]), constant=-1e40)
+    choice = Choice(np.array([3]), np.arange(4), rating)
+    assert choice.numbers(3)[1:3] == (1, 0.0)
+    held = Leaders()
+    for start in (0, 2):
+        part = Rating(rating.values[start : start + 2], constant=-1e40)
+        held.add(start, np.arange(2), part)
+    streamed = StreamedChoice(np.array([3]), held, {3: (3.0 - 1e40, None)})
+    assert streamed.numbers(3) == choice.numbers(3)
 
 
 def test_the_first_of_equal_rows_is_asked(small_tiles):

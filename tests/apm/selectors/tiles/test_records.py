@@ -75,3 +75,12 @@ def test_old_beliefs_are_forgotten():
         records.read(0, 0, X, np.arange(40), inputs(X, known), known)
     assert len(records.beliefs) <= MOST_BELIEFS
     assert records.at[0] is records.beliefs[-1]
+
+
+def test_rows_whose_length_is_beyond_the_range_have_no_ball():
+    X = np.full((40, 8), 1e19, dtype=np.float32)
+    rows = StreamedRows(Sliced(X))
+    records = TileRecords(rows)
+    known = Known(np.zeros(8), np.eye(8))
+    records.read(0, 0, X, np.arange(40), (np.zeros(40), np.ones(40)), known)
+    assert not records.complete

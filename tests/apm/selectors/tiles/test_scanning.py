@@ -108,3 +108,20 @@ def test_a_budget_beyond_the_knots_has_no_bounds():
     assert sight.limits(0.5) is None
     assert sight.limits(9.0) is None
     assert sight.limits(1.0) is not None
+
+
+def test_tiles_without_candidates_and_unknown_ones():
+    state = told(0, False, False, 10, 0, 1.0, APM(PoolMaxPower()))
+    lines = Lines.of(state.selector, state.belief, state.features)
+    assert lines is not None
+    sight = LineSight(lines, state.features.kept, 1.0, 7)
+    sight.roots, sight.deepest = np.array([1.0, 2.0, 3.0]), -2.0
+    sight.at[:], sight.at[2] = -1.0, -np.inf
+    for power in (2.0, 4.0, 9.0):  # the last two at a knot
+        limits = sight.limits(power)
+        assert limits is not None
+        assert limits.highest[2] == -np.inf
+        assert -1.0 <= limits.highest[0] < -0.9
+    sight._unknown(1)
+    for power in (2.0, 4.0, 9.0):
+        assert sight.limits(power) is None
