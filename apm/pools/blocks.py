@@ -117,10 +117,10 @@ class Sliced(Blocks):
 
     def blocks(self) -> Iterator[Any]:
         for start in range(0, self._rows.shape[0], self._height):
-            yield np.asarray(self._rows[start : start + self._height])
+            yield np.asanyarray(self._rows[start : start + self._height])
 
     def read(self, start: int, stop: int) -> Any:
-        return np.asarray(self._rows[start:stop])
+        return np.asanyarray(self._rows[start:stop])  # masks are refused later
 
     @property
     def path(self) -> str | None:

@@ -43,8 +43,7 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
         return as_sparse(X, argument, finite=finite)  # type: ignore[return-value]
     if is_streamed(X):  # which were looked at when they were first read
         return X  # type: ignore[return-value]
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise InvalidArgument(argument, "must have no masked entries", f"{X.mask.sum()} masked")
+    require_unmasked(X, argument)
     try:
         matrix = np.asarray(X)
     except ValueError:
@@ -60,6 +59,13 @@ def as_matrix(X: ArrayLike, argument: str = "X", *, finite: bool = True) -> Matr
     if finite:
         require_finite(matrix, argument)
     return matrix
+
+
+def require_unmasked(X: Any, argument: str, where: str = "") -> None:
+    """Refuse masked entries, whose numbers mean nothing and would be read as any others."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        rule = f"must have no masked entries{where}"
+        raise InvalidArgument(argument, rule, f"{X.mask.sum()} masked")
 
 
 def as_dense(X: ArrayLike, argument: str = "X") -> Matrix:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from apm.pools.blocks import Blocks
-from apm.pools.inputs import as_matrix, is_sparse
+from apm.pools.inputs import as_matrix, is_sparse, require_unmasked
 from channelcode.errors import InvalidArgument, MissingExtra
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class DaskRows(Blocks):
         parts: Any = self._rows.partitions if self._frame else self._rows.blocks
         count = self._rows.npartitions if self._frame else self._rows.numblocks[0]
         for number in range(count):
-            yield np.asarray(parts[number].compute())
+            yield np.asanyarray(parts[number].compute())
 
     def streamed(self) -> StreamedRows:
         from apm.pools.placed import PlacedRows
@@ -223,6 +223,7 @@ class Form:
         where = f"block {cut.number}"
         if is_sparse(block):
             raise InvalidArgument("pool", f"must be dense in {where}", "sparse")
+        require_unmasked(block, "pool", f" in {where}")
         found = np.asarray(block)
         if found.ndim != 2 or found.shape[1] != self.width:
             rule = f"must have {self.width} columns in {where}, as declared"

@@ -16,7 +16,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from apm.pools.blocks import Blocks, Yielded, regrouped
-from apm.pools.inputs import as_matrix, is_sparse, is_streamed, require_finite
+from apm.pools.inputs import (
+    as_matrix,
+    is_sparse,
+    is_streamed,
+    require_finite,
+    require_unmasked,
+)
 from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import streamed_fingerprint
 from channelcode.errors import InvalidArgument
@@ -180,7 +186,7 @@ class StreamedRows(Streamed):
             for number in numbers:
                 start = number * height
                 rows = self.source.read(start, min(start + height, len(self)))
-                yield start, self._same(number, self._block(np.asarray(rows), f"rows {start} on"))
+                yield start, self._same(number, self._block(rows, f"rows {start} on"))
             return
         wanted = None if numbers is None else set(numbers)
         last = self.num_tiles - 1 if numbers is None else max(numbers, default=-1)
@@ -225,15 +231,17 @@ class StreamedRows(Streamed):
         rows = 0
         for number, block in enumerate(self.source.blocks()):
             where = f"block {number}, from row {rows} on"
-            if is_sparse(block):
-                raise InvalidArgument("pool", f"must be dense in {where}", "sparse")
-            found = self._block(np.asarray(block), where)
+            found = self._block(block, where)
             rows += len(found)
             if len(found):
                 yield found
 
-    def _block(self, block: Any, where: str) -> Any:
+    def _block(self, given: Any, where: str) -> Any:
         """A block as floats, if it is like the first one."""
+        if is_sparse(given):
+            raise InvalidArgument("pool", f"must be dense in {where}", "sparse")
+        require_unmasked(given, "pool", f" in {where}")
+        block = np.asarray(given)
         if block.ndim != 2 or block.shape[1] == 0:
             rule = f"must have two axes and at least one column in {where}"
             raise InvalidArgument("pool", rule, f"shape {block.shape}")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from apm.pools import Yielded, as_rows
+from apm.pools.blocks import Sliced
 from apm.pools.streamed import EncodedRows, StreamedRows, checksum, over_tiles
 from apm.pools.tiling import tile_rows
 from apm.storage import fingerprint
@@ -158,3 +159,19 @@ def test_the_checksum_sees_entries_and_places():
                 other[place] = np.nextafter(other[place], dtype(9))
                 assert checksum(other) != own
             assert shape[0] < 2048 or checksum(tile[::-1]) != own
+
+
+def test_masked_entries_are_refused():
+    rows = np.ma.masked_greater(np.random.default_rng(0).normal(size=(40, 2)), 1.0)
+    for source in (Yielded(lambda: iter([rows[:30], rows[30:]])), Sliced(rows)):
+        with pytest.raises(InvalidArgument, match="no masked entries in block 0"):
+            StreamedRows(source)
+    whole = np.ma.array(rows.data, mask=False)
+    np.testing.assert_array_equal(StreamedRows(Sliced(whole))[:], rows.data)
+
+
+def test_masked_partitions_are_refused():
+    dask = pytest.importorskip("dask.array")
+    rows = dask.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(10, 2))
+    with pytest.raises(InvalidArgument, match="masked"):
+        as_rows(dask.ma.masked_greater(rows, 1.0))
