@@ -145,12 +145,14 @@ class Envelope:
         power = ready.power.joined(self.amounts)
         if not self.knots[0] <= np.sqrt(power) <= self.knots[-1]:
             return None
-        rows, mean, variance, share = (np.concatenate(each) for each in list(zip(*self.kept))[:4])
+        columns = [np.concatenate(each) for each in zip(*self.kept)]
+        rows, mean, variance, share, height, slope = columns
         look = ready.look_again(self.belief, self.X, mean, variance, share)
-        held = Leaders()
-        held.add(0, rows, ready.rated(look, power))
-        # a row that was dropped is further from the best than any tie
-        widest = tie(held.top, held.lowest, held.resolution) + ROUNDING * self.scale
+        held, rating = Leaders(), ready.rated(look, power)
+        held.add(0, rows, rating)
+        # a row that was dropped is further from the best than any tie, if scores are the lines
+        off = float(np.abs(rating.values - (height + np.sqrt(power) * slope)).max())
+        widest = tie(held.top, held.lowest, held.resolution) + ROUNDING * self.scale + 2.0 * off
         if not widest < self.slack:
             return None
         held.count, held.largest_power = self.count, self.largest_power

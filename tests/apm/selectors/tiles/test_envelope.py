@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apm import APM, Learner, PoolMaxPower, Predictions, VariationalLogistic
+from apm import APM, Laplace, Learner, PoolMaxPower, Predictions, VariationalLogistic
+from apm.pools.blocks import Sliced
 from apm.power import MatchedPower, SharePower, SignalPower, VariancePower
 from apm.selectors import tiled
 from apm.selectors.tiles import envelope
 from apm.selectors.tiles.leaders import Leaders
+from channelcode import Logistic
 
 POLICIES = [PoolMaxPower(), SignalPower(), SharePower(), VariancePower(), MatchedPower()]
 
@@ -122,3 +124,14 @@ def test_a_pool_of_zeros():
     X = np.zeros((1100, 3))
     learner = learner_of(X, APM(PoolMaxPower()))
     assert int(learner.ask()) == 8
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5])
+def test_scores_that_leave_their_lines_are_read_again(seed):
+    X = 1e18 * np.random.default_rng(seed).normal(size=(4000, 3))
+    rule = APM(MatchedPower(), message=Predictions(num_targets=5), charged=False)
+    found = []
+    for pool in (X, Sliced(X)):  # after two rows the budget is some 1e-36, and all scores are zero
+        learner = Learner(pool, Laplace(Logistic(), 1.0, intercept=True), rule, seed=0)
+        found.append(learner.ask(5).tolist())
+    assert found[0] == found[1]
