@@ -32,6 +32,7 @@ from types import ModuleType
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import numba
+from numba.core import options as known
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
@@ -39,6 +40,7 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 DIGEST_SIZE = hashlib.sha256().digest_size
+UNCOUNTED = "_nrt"  # numba's private option: whether references are counted
 
 
 class Kernel(Protocol, Generic[P, R]):
@@ -171,9 +173,10 @@ def borrowing(function: Callable[P, R]) -> Kernel[P, R]:
     """As `kernel`, for a function that makes no array, only views of those it is given.
 
     Nothing is counted then: in a loop over short rows the counts of references, atomic each, cost
-    more than the work, and much of the time to compile.
+    more than the work, and much of the time to compile. numba has no public name for that; one
+    without the name that its own sorting kernels use counts, and is slower, and no less right.
     """
-    return _compiled(function, inline="never", counted=False)
+    return _compiled(function, inline="never", counted=not _may_leave_uncounted())
 
 
 def _compiled(
@@ -181,7 +184,7 @@ def _compiled(
 ) -> Kernel[P, R]:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "inline": inline}
     if not counted:
-        options["_nrt"] = False  # the name that numba's own sorting kernels use
+        options[UNCOUNTED] = False
     compiled: Any = numba.njit(**options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT is set: run as Python
         cast(Any, function).py_func = function
@@ -191,6 +194,11 @@ def _compiled(
     with suppress(RuntimeError, OSError, TypeError):
         compiled._cache = ForgivingCache(function, _sources(function))
     return cast(Kernel[P, R], compiled)
+
+
+def _may_leave_uncounted() -> bool:
+    """Whether this numba has the option; one that it does not know is refused at compile time."""
+    return hasattr(getattr(known, "DefaultOptions", None), UNCOUNTED)
 
 
 def _take_no_literals(compiled: Any) -> None:

@@ -14,6 +14,7 @@ from types import ModuleType
 import numba
 import numpy as np
 import pytest
+from numba.core import options
 
 from channelcode._kernels.jit import CheckedFiles, borrowing, kernel
 from tests.kernel_checks import assert_matches_py_func
@@ -355,6 +356,7 @@ def test_a_borrowing_kernel_counts_no_references_and_makes_no_array():
     def fresh(n):
         return np.zeros(n)
 
+    sums._cache.flush()  # type: ignore[attr-defined]  # code of an earlier run cannot be inspected
     table = np.arange(6.0).reshape(2, 3)
     held = sys.getrefcount(table)
     assert_matches_py_func(sums, table, np.zeros(2))
@@ -362,3 +364,20 @@ def test_a_borrowing_kernel_counts_no_references_and_makes_no_array():
     assert "NRT_incref" not in "".join(sums.inspect_llvm().values())  # type: ignore[attr-defined]
     with pytest.raises(numba.TypingError):
         fresh(3)
+
+
+@pytest.mark.parametrize("missing", ["the option", "the class"])
+def test_a_borrowing_kernel_without_numbas_private_option_is_an_ordinary_one(monkeypatch, missing):
+    """A numba that does not know the option refuses it when the kernel is compiled."""
+    if missing == "the option":
+        monkeypatch.delattr(options.DefaultOptions, "_nrt")
+    else:
+        monkeypatch.delattr(options, "DefaultOptions")
+
+    @borrowing
+    def first_sum(table):
+        row = table[0]
+        return row.sum()
+
+    assert "_nrt" not in first_sum.targetoptions  # type: ignore[attr-defined]
+    assert_matches_py_func(first_sum, np.arange(6.0).reshape(2, 3))
