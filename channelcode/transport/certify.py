@@ -106,11 +106,12 @@ def _discrete(points: Points, proposal: Proposal) -> Bounds:
     lower = discrete_lower(points, v)
     scale = float(points.shift @ points.shift) + points.power + points.variance
     cost, repaired = plan_cost(points, proposal.plan)
-    rounding = 4 * np.sqrt(scale * cost) + 32 * (cost + EPSILON * scale)
-    above = max(cost, repaired) + EPSILON * float(rounding)
+    rounding = 4 * np.sqrt(scale * repaired) + 32 * (repaired + EPSILON * scale)
+    above = repaired + EPSILON * float(rounding)
     unit = points.unit * points.unit
-    # A plan whose repair costs more than rounding is only worth what the repaired one costs.
-    squared = cost if above - cost <= 1e-12 * scale else repaired
+    # Where the repair changes more than rounding (the mass of a far atom, to a rounding of others,
+    # may be wrong by its whole), the plan is worth what the repaired one costs.
+    squared = cost if 0 <= above - cost <= 1e-12 * scale else repaired
     return Bounds(squared * unit, lower, _scaled_up(above, unit))
 
 

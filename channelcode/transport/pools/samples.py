@@ -149,7 +149,8 @@ def _by_cells(
         scale = grain[:count] * unit
         primal[window], dual[window] = solved.primal[:count] * scale, solved.dual[:count] * scale
     scale = spread + variance
-    rounding = 32 * EPSILON * scale
+    # Of sums, of the scores (see `judge`), and of directions in which the target hardly extends.
+    rounding = ((32 + dim) * EPSILON + target.lost) * scale
     squared = np.maximum(scale - 2 * primal, 0.0)
     lower = np.maximum(scale - 2 * dual - rounding, 0.0)
     upper = squared + rounding

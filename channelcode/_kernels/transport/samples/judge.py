@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from channelcode._kernels.jit import borrowing
@@ -9,6 +11,7 @@ from channelcode._kernels.transport.samples.flow import CELL, POINT
 
 GAP_TOLERANCE = 3e-13  # of the scores that count: primal and dual agree to rounding
 MASS_TOLERANCE = 4e-15  # of the largest score: masses are rounded
+HALF_EPSILON = 2.0**-53  # of a number: what one operation rounds off at most
 
 
 @borrowing
@@ -29,6 +32,21 @@ def folded_sum(values: np.ndarray) -> float:
 
 
 @borrowing
+def anchor(weights: np.ndarray, v: np.ndarray) -> None:
+    """Shift the potentials `v (m,)` so that the one of the heaviest atom is zero.
+
+    They cancel in the dual value, and those of light atoms may be large: at zero costs nothing what
+    most of the mass would be multiplied with.
+    """
+    heaviest = 0
+    for j in range(v.shape[0]):
+        heaviest = j if weights[j] > weights[heaviest] else heaviest
+    level = v[heaviest]
+    for j in range(v.shape[0]):
+        v[j] -= level
+
+
+@borrowing
 def judge(
     scores: np.ndarray,
     mass: np.ndarray,
@@ -45,14 +63,21 @@ def judge(
 ) -> tuple[float, float, float]:
     """What a plan and a potential prove: `primal <= max E<X,T> <= dual` for `scores (m, n)`.
 
-    `dual = E max_j (score_j - v_j) + w'v`, whatever `v (m,)`. The plan takes each point to its
-    cell, but the first `count` of `near` as the `size` entries say; what its marginals lack or
-    exceed is charged with twice the largest score. The third number is what rounding may
-    add to the difference of the two. `points (3, n)` and `rows (2,
-    m)` are room.
+    `dual = E max_j (score_j - v_j) + w'v`, whatever `v (m,)`, which is anchored; what its own
+    operations may round off is added. A rounded difference `score_j - v_j` is the exact one at a
+    potential that is higher by half an epsilon of |v_j| (and of the score, see below), so it costs
+    w_j times that, and not the mass of the points near the edge of a far cell. The plan takes each
+    point to its cell, but the first `count` of `near` as the `size` entries say; what its marginals
+    lack or exceed is charged with twice the largest score. The third number is what rounding may
+    add to the difference of the two. `points (3, n)` and `rows (2, m)` are room.
+
+    Left to the caller: errors of the scores. Where they are at most `c |x_i| |y_j|`, and so
+    `c (|x_i|^2 + |y_j|^2) / 2`, they change the dual by at most `c (E|X|^2 + E|T|^2) / 2`, for the
+    same reason.
     """
     m, n = scores.shape
     best, own, left = points[0], points[1], points[2]
+    anchor(weights, v)
     level = v[0]
     for i in range(n):
         best[i] = scores[0, i] - level
@@ -63,7 +88,17 @@ def judge(
             best[i] = max(best[i], scores[j, i] - level)
     for i in range(n):
         best[i] *= mass[i]
+        own[i] = abs(best[i])
     dual = folded_sum(best)
+    terms = folded_sum(own)
+    raised = 0.0
+    for j in range(m):
+        dual += weights[j] * v[j]
+        raised += weights[j] * abs(v[j])
+    # A product and a difference each, the folds of one sum, the terms of the other.
+    folds = math.ceil(math.log2(n))
+    rounding = HALF_EPSILON * ((folds + m + 2) * terms + 2 * (m + 2) * raised)
+    terms += raised
     for q in range(count):
         left[near[q]] = 0.0
     filled, lost = rows[0], rows[1]
@@ -80,10 +115,8 @@ def judge(
         largest = max(largest, abs(score))
         own[i] = score
     for i in range(n):
-        best[i] = mass[i] * abs(own[i])
         own[i] *= left[i]
     value = folded_sum(own)
-    terms = folded_sum(best)
     for i in range(n):
         left[i] = 0.0
     for q in range(count):
@@ -99,13 +132,11 @@ def judge(
             left[i] -= part[e]
     wrong = 0.0
     for j in range(m):
-        dual += weights[j] * v[j]
-        terms += weights[j] * abs(v[j])
         wrong += abs((filled[j] - weights[j]) + lost[j])
     for q in range(count):
         wrong += abs(left[near[q]])
     return (
         value - 2.0 * wrong * largest,
-        dual,
+        dual + rounding,
         GAP_TOLERANCE * terms + MASS_TOLERANCE * largest,
     )
