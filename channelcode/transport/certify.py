@@ -142,8 +142,9 @@ def anchored(v: Array, weights: Array) -> Array:
 def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     """The cost of `plan`, and a bound on that of a coupling near it with the right marginals.
 
-    Rows and columns with too much are scaled down, all entries by a few roundings more, and what
-    is left over then of either law is coupled independently.
+    Columns are scaled to their weights (a light atom far away may have the rounding of other
+    masses, or lack it), rows with too much scaled down, all entries by a few roundings more, and
+    what is left over then of either law is coupled independently.
     """
     n, m = len(points.masses), len(points.weights)
     try:
@@ -163,8 +164,8 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     away = points.source[row] - points.atoms[column] + points.shift
     squares = np.einsum("ij,ij->i", away, away)
     cost = float(mass @ squares)
-    kept = mass * _shrink(points.masses, row, mass)[row]
-    kept = kept * _shrink(points.weights, column, kept)[column] * (1 - SHAVED)
+    kept = mass * _factors(points.weights, column, mass)[column]
+    kept = kept * np.minimum(_factors(points.masses, row, kept), 1.0)[row] * (1 - SHAVED)
     left = np.maximum(points.masses - np.bincount(row, kept, n), 0.0)
     open_ = np.maximum(points.weights - np.bincount(column, kept, m), 0.0)
     amount = float(min(left.sum(), open_.sum()))  # equal, but for rounding of a sixteenth of each
@@ -174,10 +175,13 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     return cost, float(kept @ squares) + 1.25 * rest
 
 
-def _shrink(allowed: Array, place: np.ndarray, mass: Array) -> Array:
-    """Factors that bring the sums of `mass` at each place down to what is allowed there."""
-    total = np.bincount(place, mass, len(allowed))
-    return np.minimum(1.0, allowed / np.where(total > 0, total, 1.0))
+def _factors(wanted: Array, place: np.ndarray, mass: Array) -> Array:
+    """Factors that bring the sums of `mass` at each place to what is wanted there.
+
+    One where there is nothing, or so little that the factor might not be finite.
+    """
+    total = np.bincount(place, mass, len(wanted))
+    return np.divide(wanted, total, out=np.ones(len(wanted)), where=total > 1e-300 * wanted)
 
 
 # --- a Gaussian and atoms -------------------------------------------------------------------------

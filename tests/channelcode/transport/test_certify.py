@@ -125,3 +125,19 @@ def test_four_atoms_in_the_plane_are_proved():
     assert found.status is Status.OPTIMAL
     assert found.upper - found.lower <= 1e-8 * found.squared
     assert found.problem.reduced.lost <= 1e-12
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-310, 1e-200, 0.5, 1.0, 10.0, 1e4])
+def test_a_plan_that_gives_a_light_far_atom_another_mass(share):
+    """Its weight is a rounding of the others, which a solver may move to it or away from it."""
+    far, light = 1e9, 1e-20
+    nu = DiscreteMeasure([0.0, 1.0, far], [0.5, 0.5, light])
+    problem = Problem(Empirical([0.0, 0.0, 1.0, 1.0]), nu)
+    mass = np.array([0.25, 0.25, 0.25, 0.25, share * light])
+    plan = (np.array([0, 1, 2, 3, 3]), np.array([0, 0, 1, 1, 2]), mass)
+    bounds = certify(problem, Proposal("a guess", potential=np.zeros(3), plan=plan))
+    truth = light * (far - 1) ** 2
+    assert truth <= bounds.upper
+    assert bounds.lower <= bounds.squared <= bounds.upper
+    if share >= 1e-200:
+        assert bounds.upper <= truth * (1 + 1e-9)
