@@ -10,7 +10,7 @@ from channelcode._kernels.jit import borrowing
 from channelcode._kernels.transport.samples.flow import CELL, POINT
 
 GAP_TOLERANCE = 3e-13  # of the scores that count: primal and dual agree to rounding
-MASS_TOLERANCE = 4e-15  # of the largest score: masses are rounded
+MASS_TOLERANCE = 4e-15  # of the largest score, or of a weight: masses are rounded
 HALF_EPSILON = 2.0**-53  # of a number: what one operation rounds off at most
 
 
@@ -68,7 +68,8 @@ def judge(
     potential that is higher by half an epsilon of |v_j| (and of the score, see below), so it costs
     w_j times that, and not the mass of the points near the edge of a far cell. The plan takes each
     point to its cell, but the first `count` of `near` as the `size` entries say; what its marginals
-    lack or exceed is charged with twice the largest score. The third number is what rounding may
+    lack or exceed is charged with twice the largest score, of the plan and of an atom whose mass is
+    wrong by more than rounding. The third number is what rounding may
     add to the difference of the two. `points (3, n)` and `rows (2, m)` are room.
 
     Left to the caller: errors of the scores. Where they are at most `c |x_i| |y_j|`, and so
@@ -126,17 +127,25 @@ def judge(
         if j >= 0:
             i = near[links[POINT, e]]
             value += part[e] * scores[j, i]
+            largest = max(largest, float(abs(scores[j, i])))
             total = filled[j] + part[e]
             lost[j] += (filled[j] - total) + part[e]
             filled[j] = total
             left[i] -= part[e]
     wrong = 0.0
+    extra = 0.0
     for j in range(m):
-        wrong += abs((filled[j] - weights[j]) + lost[j])
+        off = float(abs((filled[j] - weights[j]) + lost[j]))
+        wrong += off
+        if off > MASS_TOLERANCE * weights[j]:  # a light atom, perhaps far from all that moves
+            top = 0.0
+            for i in range(n):
+                top = max(top, float(abs(scores[j, i])))
+            extra += off * top
     for q in range(count):
         wrong += abs(left[near[q]])
     return (
-        value - 2.0 * wrong * largest,
+        value - 2.0 * (wrong * largest + extra),
         dual + rounding,
         GAP_TOLERANCE * terms + MASS_TOLERANCE * largest,
     )

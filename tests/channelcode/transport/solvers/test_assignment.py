@@ -99,3 +99,19 @@ def test_one_point_goes_to_every_atom():
     samples, atoms = np.array([[[1.0, 2.0]], [[0.0, -1.0]]]), np.array([[1.0, 0.0], [0.0, 2.0]])
     found, scores = solved(samples, masses, atoms, weights)
     np.testing.assert_allclose(found.primal, (scores[:, :, 0] * weights).sum(axis=1), atol=1e-15)
+
+
+def test_a_far_atom_that_the_plan_left_out_is_paid_for():
+    """All points stay at the first atom: what the far one lacks was charged with their scores."""
+    from channelcode._kernels.transport.samples.judge import judge
+
+    light, far = 1e-6, 1e6
+    scores = np.array([[1.0, -1.0], [-far, -far]])
+    mass, weights, v = np.full(2, 0.5), np.array([1.0 - light, light]), np.array([0.0, -far])
+    whole, none = np.zeros(2, dtype=np.int64), np.zeros((4, 1), dtype=np.int64)
+    primal, dual, _ = judge(
+        scores, mass, weights, v, whole, whole, 0, none, np.zeros(1), 0, np.empty((3, 2)),
+        np.empty((2, 2)),
+    )  # fmt: skip
+    truth = (0.5 - 0.5 + light) - light * far  # the far atom takes from the point at -1
+    assert primal <= truth <= dual
