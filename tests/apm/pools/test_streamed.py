@@ -8,7 +8,6 @@ import pytest
 from apm.pools import Yielded, as_rows
 from apm.pools.blocks import Sliced
 from apm.pools.streamed import EncodedRows, StreamedRows, checksum, over_tiles
-from apm.pools.tiling import tile_rows
 from apm.storage import fingerprint
 from channelcode.errors import InvalidArgument
 
@@ -37,14 +36,6 @@ def test_slices_and_lists_are_those_of_the_matrix(chunks):
     for wrong in ([1500], [-1501], [[1]], 1.5):
         with pytest.raises(IndexError):
             rows[wrong]
-
-
-def test_tiles_of_all_widths_fit_each_other():
-    for columns in (1, 3, 64, 5000, 10**6):
-        for size in (4, 8):
-            rows = tile_rows(columns, size)
-            assert rows & (rows - 1) == 0
-            assert 256 <= rows <= 32768
 
 
 @pytest.mark.parametrize("chunks", [1, 7])
