@@ -69,6 +69,11 @@ class Problem:
             return squared_norm(points)
         return costs_of(self.limits.cost, points)
 
+    def mean_cost(self, points: Array, weights: Array) -> float:
+        """The mean cost of a law; a forbidden input without weight costs nothing."""
+        cost, used = self.cost(points), weights > 0
+        return float(weights @ cost) if used.all() else float(weights[used] @ cost[used])
+
     def norm(self, points: Array) -> Array:
         """|l| of inputs `(n,)` or `(n, dim)`."""
         return np.abs(points) if points.ndim == 1 else np.linalg.norm(points, axis=1)

@@ -188,12 +188,15 @@ def _bounds(
     if len(index) == 0:
         return bound
     box = _box(known, output, index)
-    if multiplier > 0 and problem.limits.cost is not None:
+    if problem.has_own_cost or (multiplier > 0 and problem.limits.is_power):
         left, right = known.points[index], known.points[index + 1]
         least = np.minimum(problem.cost(left), problem.cost(right))
         if problem.limits.is_power:
             least = np.where((left < 0) & (right > 0), 0.0, least)
-        box = box - multiplier * (least - problem.limits.budget)
+        if multiplier > 0:
+            box = box - multiplier * (least - problem.limits.budget)
+        else:
+            box = np.where(least == np.inf, -np.inf, box)  # forbidden at both ends
     bound[index] = np.fmin(box, bound[index])
     return bound
 

@@ -80,10 +80,14 @@ def _first_look(problem: Problem) -> Array:
 
 
 def _valleys(problem: Problem, points: Array, cost: Array) -> Array:
-    """Local minima of the cost, refined by golden sections inside their brackets."""
+    """Local minima of the cost, one of each plateau, refined by golden sections."""
     padded = np.concatenate([[np.inf], cost, [np.inf]])
     low = (cost <= padded[:-2]) & (cost <= padded[2:]) & np.isfinite(cost)
     index = np.flatnonzero(low)
+    if len(index) > 1:
+        apart = np.flatnonzero((np.diff(index) > 1) | (np.diff(cost[index]) != 0.0))
+        first, last = np.append(0, apart + 1), np.append(apart, len(index) - 1)
+        index = index[(first + last) // 2]
     index = index[np.argsort(cost[index], kind="stable")[: 4 * MOST_VALLEYS]]
     if len(index) == 0:
         return np.empty(0)

@@ -50,15 +50,18 @@ def reach(problem: Problem, output: Array, multiplier: float, value: float) -> R
     """A radius beyond which no input can break KKT; `output` must be positive.
 
     As D(W||q) <= -ln min q, inputs with s (b(l) - P) above -ln min q - I cannot. The peak ends the
-    search too. Otherwise the radius is FARTHEST.
+    search too, and a cost of one's own that is infinite from some input on. Otherwise the radius is
+    FARTHEST.
     """
     limit = problem.limits
     room = max(float(-np.log(output.min())) - value, 0.0) + 1e-12
     end = Reach(min(limit.peak, FARTHEST), End.PEAK if limit.peak <= FARTHEST else End.NONE)
-    if multiplier <= 0 or limit.cost is None:
+    if limit.cost is None:
         return end
     if not limit.is_power:
-        return _by_cost(problem, room / multiplier, end)
+        return _by_cost(problem, room / multiplier if multiplier > 0 else np.inf, end)
+    if multiplier <= 0:
+        return end
     radius = sqrt(limit.budget + room / float(multiplier))
     return Reach(radius, End.MULTIPLIER) if radius < end.radius else end
 
@@ -69,7 +72,7 @@ def _by_cost(problem: Problem, room: float, end: Reach) -> Reach:
 
     points, cost = priced_probes(problem)
     sizes = problem.norm(points)
-    allowed = cost - problem.limits.budget <= room
+    allowed = (cost < np.inf) & (cost - problem.limits.budget <= room)
     if not allowed.any():
         return Reach(min(1.0, end.radius), End.COST)
     last = float(sizes[allowed].max())

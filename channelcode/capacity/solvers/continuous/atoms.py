@@ -85,21 +85,25 @@ def within_budget(
     """Make the budget hold: scale the atoms (power), draw them in by rounding, or shift mass.
 
     With other costs, atoms that overspend by rounding alone are drawn towards zero where that is
-    cheaper; if it is not, mass moves to the cheapest atom. A budget that is far from used is not
-    active: its multiplier becomes zero.
+    cheaper; if it is not, mass moves to the cheapest atom. Atoms at forbidden inputs are left out.
+    A budget that is far from used is not active: its multiplier becomes zero.
     """
     limit = problem.limits
     if limit.cost is None:
         return points, weights, 0.0
     cost = problem.cost(points)
-    spent = float(weights @ cost)
+    allowed = cost < np.inf
+    if not allowed.all() and weights[allowed].sum() > 0.0:
+        points, cost, weights = points[allowed], cost[allowed], weights[allowed]
+        weights = weights / weights.sum()
+    spent = problem.mean_cost(points, weights)
     if spent <= limit.budget:
         idle = spent < limit.budget - 1e-3 * abs(limit.budget) and multiplier < 1e-13
         return points, weights, 0.0 if idle else multiplier
     if limit.is_power:
         return points * np.sqrt(limit.budget / spent), weights, multiplier
     for shrink in 1.0 - EPSILON * 4.0 ** np.arange(1, ROUNDING_STEPS):
-        if weights @ problem.cost(points * shrink) <= limit.budget:
+        if problem.mean_cost(points * shrink, weights) <= limit.budget:
             return points * shrink, weights, multiplier
     if cost.min() > limit.budget:
         best = valleys(problem)[:1]  # no atom is within the budget: one at the least cost joins

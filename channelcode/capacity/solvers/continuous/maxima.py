@@ -35,10 +35,13 @@ def maxima(
     best, best_value = point.copy(), values[index].copy()
     budget = problem.limits.budget if multiplier > 0 else 0.0
     for _ in range(8):
-        at = curve(local(problem, point), output, multiplier, budget)
+        here = local(problem, point)
+        at = curve(here, output, multiplier, budget)
         slope, bend = at.gradient[:, 0], at.hessian[:, 0, 0]
-        better = at.value > best_value
-        best, best_value = np.where(better, point, best), np.maximum(at.value, best_value)
+        wall = here.cost == np.inf  # forbidden: back to the best so far
+        slope, bend = np.where(wall, best - point, slope), np.where(wall, 0.0, bend)
+        better = ~wall & (at.value > best_value)
+        best, best_value = np.where(better, point, best), np.where(better, at.value, best_value)
         left, right = np.where(slope > 0, point, left), np.where(slope > 0, right, point)
         with np.errstate(divide="ignore", invalid="ignore"):
             step = point - slope / bend

@@ -1,0 +1,60 @@
+"""Costs that are infinite beyond a wall, with a budget that is not used up."""
+
+import numpy as np
+import pytest
+
+from channelcode import Cost, Logistic, Ordinal, Peak, Power, Probit, capacity
+
+
+def best_of_two(first: float, second: float) -> float:
+    """The capacity in bits of two inputs with these probabilities of the output 1, on a grid."""
+    share = np.linspace(0.0, 1.0, 200_001)[1:-1]
+
+    def entropy(p):
+        p = np.clip(p, 1e-300, 1.0)
+        q = np.clip(1.0 - p, 1e-300, 1.0)
+        return -(p * np.log2(p) + q * np.log2(q))
+
+    mixed = share * first + (1.0 - share) * second
+    return float(np.max(entropy(mixed) - share * entropy(first) - (1.0 - share) * entropy(second)))
+
+
+@pytest.mark.parametrize("budget", [1.0, 2.0])
+def test_a_wall_is_a_peak(budget):
+    walled = Cost(lambda l: np.where(np.abs(l) <= 1.0, l**2, np.inf), budget)
+    found = capacity(Logistic(), walled)
+    assert found.bits == pytest.approx(capacity(Logistic(), Peak(1.0)).bits, abs=1e-9)
+    assert found.multiplier == pytest.approx(0.0, abs=1e-6)
+
+
+def test_below_the_wall_the_budget_decides():
+    walled = Cost(lambda l: np.where(np.abs(l) <= 1.0, l**2, np.inf), 0.5)
+    assert capacity(Logistic(), walled).bits == pytest.approx(
+        capacity(Logistic(), Power(0.5)).bits, abs=1e-9
+    )
+
+
+def test_walls_between_probes_and_around_another_place():
+    walled = Cost(lambda l: np.where(np.abs(l - 0.3) <= 2.0, (l - 0.3) ** 2, np.inf), 5.0)
+    moved = capacity(Ordinal((-1.3, 0.7)), Peak(2.0))
+    assert capacity(Ordinal((-1.0, 1.0)), walled).bits == pytest.approx(moved.bits, abs=1e-9)
+
+
+def test_an_island_of_free_inputs_far_from_a_free_plateau():
+    """Thousands of probes on the plateau are one valley; before, they hid the other."""
+    free = Cost(lambda l: np.where((np.abs(l) <= 0.5) | (np.abs(l - 20.0) < 0.1), 0.0, np.inf), 1.0)
+    found = capacity(Probit(), free)
+    exact = best_of_two(float(Probit().prob(np.array([-0.5]))[0, 1]), 1.0)
+    assert found.lower <= exact + 1e-9
+    assert found.upper >= exact - 1e-9
+    assert found.gap <= 1e-9
+
+
+def test_a_far_dip_beside_a_plateau_is_found():
+    def cost(l):
+        dip = np.square(l - 30.0) / 0.01
+        return np.minimum(np.maximum(np.abs(l) - 0.5, 0.0) ** 2, dip)
+
+    found = capacity(Logistic(), Cost(cost, 1e-3), throw=False)
+    reached = best_of_two(float(Logistic().prob(np.array([-0.5]))[0, 1]), 1.0)
+    assert found.upper >= reached - 1e-6
