@@ -34,6 +34,7 @@ from channelcode.transport.target import EPSILON
 SMALLEST = 5e-324  # values below are zero: an upper bound that vanished is this
 ORTHOGONAL_ATOL = 1e-12  # entries of U'U - I that are rounding
 SHAVED = 32 * EPSILON  # of a plan's entries: then what is left over is no rounding
+ROUNDED = 1e-12  # what the masses of a plan may lack by rounding
 JUDGE_SEED = 0x5EED  # the judge's points are none of the solvers'
 JUDGE_GOAL = 1e-8  # Newton decrement on them: far below their error
 SHAKEN = 4 * EPSILON  # how far apart, relatively, the vectors are that the plane is judged by
@@ -142,9 +143,9 @@ def anchored(v: Array, weights: Array) -> Array:
 def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     """The cost of `plan`, and a bound on that of a coupling near it with the right marginals.
 
-    Columns are scaled to their weights (a light atom far away may have the rounding of other
-    masses, or lack it), rows with too much scaled down, all entries by a few roundings more, and
-    what is left over then of either law is coupled independently.
+    Rows and columns with too much are scaled down, all entries by a few roundings more, and what
+    is left over then of either law is coupled independently. Columns that lack no more than a
+    rounding are scaled up: for a light atom far away that may be all it has.
     """
     n, m = len(points.masses), len(points.weights)
     try:
@@ -164,8 +165,8 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     away = points.source[row] - points.atoms[column] + points.shift
     squares = np.einsum("ij,ij->i", away, away)
     cost = float(mass @ squares)
-    kept = mass * _factors(points.weights, column, mass)[column]
-    kept = kept * np.minimum(_factors(points.masses, row, kept), 1.0)[row] * (1 - SHAVED)
+    kept = mass * _factors(points.weights, column, mass, lacking=ROUNDED)[column]
+    kept = kept * _factors(points.masses, row, kept)[row] * (1 - SHAVED)
     left = np.maximum(points.masses - np.bincount(row, kept, n), 0.0)
     open_ = np.maximum(points.weights - np.bincount(column, kept, m), 0.0)
     amount = float(min(left.sum(), open_.sum()))  # equal, but for rounding of a sixteenth of each
@@ -175,13 +176,15 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
     return cost, float(kept @ squares) + 1.25 * rest
 
 
-def _factors(wanted: Array, place: np.ndarray, mass: Array) -> Array:
-    """Factors that bring the sums of `mass` at each place to what is wanted there.
+def _factors(wanted: Array, place: np.ndarray, mass: Array, *, lacking: float = 0.0) -> Array:
+    """Factors that bring the sums of `mass` at each place down to what is wanted there.
 
-    One where there is nothing, or so little that the factor might not be finite.
+    Up to it where they lack no more than `lacking`; one where there is nothing, or so little that
+    the factor might not be finite.
     """
     total = np.bincount(place, mass, len(wanted))
-    return np.divide(wanted, total, out=np.ones(len(wanted)), where=total > 1e-300 * wanted)
+    found = np.divide(wanted, total, out=np.ones(len(wanted)), where=total > 1e-300 * wanted)
+    return np.where(wanted - total <= lacking, found, 1.0)
 
 
 # --- a Gaussian and atoms -------------------------------------------------------------------------
