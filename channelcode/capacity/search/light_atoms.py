@@ -8,6 +8,7 @@ from channelcode._validation import Array
 
 _BISECTIONS = 60
 _LIGHTEST = -690.0  # ln of a weight
+LEAST = -1e300  # for the logarithm of nothing, so that nothing times it is nothing
 
 
 def light_atoms(
@@ -30,8 +31,7 @@ def light_atoms(
     with np.errstate(invalid="ignore"):
         own = np.where(rows > 0.0, rows * logs, 0.0).sum(axis=1)
     for _ in range(most):
-        with np.errstate(invalid="ignore"):
-            above = own - rows @ np.maximum(level, -1e300) - limits
+        above = own - rows @ np.maximum(level, LEAST) - limits
         place = int(np.argmax(above))
         if not above[place] > slack:
             break
@@ -39,7 +39,8 @@ def light_atoms(
         low, high = _LIGHTEST, 0.0
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            found = own[place] - float(row @ np.logaddexp(level, middle + log_row))
+            mixed = np.maximum(np.logaddexp(level, middle + log_row), LEAST)
+            found = own[place] - float(row @ mixed)
             low, high = (middle, high) if found > limits[place] - depth else (low, middle)
         weights[place] += np.exp(high)
         level = np.logaddexp(level, high + log_row)

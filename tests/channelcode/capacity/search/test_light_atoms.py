@@ -37,3 +37,13 @@ def test_no_more_atoms_than_asked_for():
     logs = rows(places)
     added = light_atoms(logs, logs[0], np.full(61, 3.0), slack=1e-9, depth=0.01, most=1)
     assert (added > 0.0).sum() == 1
+
+
+def test_outputs_that_neither_law_has_are_nothing():
+    """Noise of bounded support: both laws lack some outputs, and no warning comes of it."""
+    with np.errstate(divide="ignore"):
+        logs = np.log([[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0]])
+    added = light_atoms(logs, logs[0], np.array([1.0, 5.0]), slack=1e-9, depth=0.0)
+    assert added[0] == 0.0
+    output = np.exp(logs[0]) + added[1] * np.exp(logs[1])
+    assert 0.5 * np.log(0.5 / output[1:3]).sum() <= 5.0 + 1e-9
