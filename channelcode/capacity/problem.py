@@ -69,9 +69,10 @@ class Problem:
             return squared_norm(points)
         return costs_of(self.limits.cost, points)
 
-    def mean_cost(self, points: Array, weights: Array) -> float:
-        """The mean cost of a law; a forbidden input without weight costs nothing."""
+    def mean_cost(self, points: Array, weights: Array, *, absolute: bool = False) -> float:
+        """The mean cost of a law, or of |cost|; a forbidden input without weight costs nothing."""
         cost, used = self.cost(points), weights > 0
+        cost = np.abs(cost) if absolute else cost
         return float(weights @ cost) if used.all() else float(weights[used] @ cost[used])
 
     def norm(self, points: Array) -> Array:

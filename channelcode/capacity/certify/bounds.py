@@ -154,13 +154,9 @@ def _spent(problem: Problem, points: Array, weights: Array) -> tuple[float, floa
     """The mean cost, and the budget with room for rounding, such as that of sqrt(P)^2."""
     if problem.limits.cost is None:
         return 0.0, 0.0
-    cost = problem.cost(points)
-    used = weights > 0
-    if not used.all():  # a forbidden input of no weight costs nothing
-        weights, cost = weights[used], cost[used]
-    spent = float(weights @ cost)
-    size = spent if problem.limits.is_power else float(weights @ np.abs(cost))
-    return spent, problem.limits.budget + 8 * EPSILON * size + (len(cost) + 1) * SMALLEST
+    spent = problem.mean_cost(points, weights)
+    size = spent if problem.limits.is_power else problem.mean_cost(points, weights, absolute=True)
+    return spent, problem.limits.budget + 8 * EPSILON * size + (len(weights) + 1) * SMALLEST
 
 
 def _share_within_budget(problem: Problem, points: Array, weights: Array) -> float:
