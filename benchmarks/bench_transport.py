@@ -56,8 +56,11 @@ def pot_loop(draws: np.ndarray, target: DiscreteMeasure) -> tuple[float, np.ndar
     return seconds(lambda: [solve(x) for x in draws], 3) / len(draws), answers
 
 
-def random_target(rng: np.random.Generator, m: int, dim: int) -> DiscreteMeasure:
-    return DiscreteMeasure(rng.standard_normal((m, dim)), rng.dirichlet(np.full(m, 3.0)))
+def random_target(
+    rng: np.random.Generator, m: int, dim: int, concentration: float = 3.0
+) -> DiscreteMeasure:
+    points = rng.standard_normal((m, dim))
+    return DiscreteMeasure(points, rng.dirichlet(np.full(m, concentration)))
 
 
 def random_pool(rng: np.random.Generator, size: int, dim: int) -> FullPool:
@@ -128,6 +131,14 @@ def nearest_row(rng: np.random.Generator, size: int, options: argparse.Namespace
         ours = seconds(lambda target=target: nearest(pool, target)) / size
         note = f"{found.solves} solves of {size:,} ({found.solves / size:.2%}; aim 0.5%)"
         report(f"nearest, R^3, 4 atoms ({name}), {size:,}", ours, theirs, 1000, note)
+
+
+def light_rows(rng: np.random.Generator, options: argparse.Namespace) -> None:
+    """Uniformly random weights: most such targets of fifty atoms and more have light ones."""
+    for dim, m in ((4, 20), (4, 100), (5, 50), (5, 100), (6, 70), (8, 20), (8, 100)):
+        pool, target = random_pool(rng, 60, dim), random_target(rng, m, dim, 1.0)
+        name = f"R^{dim}, Gaussian, {m} atoms, least {target.weights.min():.0e}"
+        gaussian_row(rng, name, pool, target, 2, options)
 
 
 def growth(rng: np.random.Generator, path: str) -> None:
@@ -208,6 +219,7 @@ def main() -> None:
         gaussian_row(rng, f"R^{dim}, Gaussian, {m} atoms", pool, target, aim, options)
 
     nearest_row(rng, 100_000 // part, options)
+    light_rows(np.random.default_rng(1), options)
     if options.plot:
         growth(rng, options.plot)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from channelcode.transport.solve import w2 as w2
     from channelcode.transport.solvers import Bures as Bures
     from channelcode.transport.solvers import EarthMover as EarthMover
+    from channelcode.transport.solvers import ExactFlow as ExactFlow
     from channelcode.transport.solvers import Line as Line
     from channelcode.transport.solvers import Median as Median
     from channelcode.transport.solvers import Plane as Plane
@@ -51,8 +52,8 @@ else:
             "result": "Potentials TransportResult",
             "solve": "Auto w2",
             "solvers": (
-                "Bures EarthMover Line Median Plane QuasiMonteCarlo SemiDual Simplex Space "
-                "bures_squared expected_maximum"
+                "Bures EarthMover ExactFlow Line Median Plane QuasiMonteCarlo SemiDual Simplex "
+                "Space bures_squared expected_maximum"
             ),
         },
     )

@@ -108,7 +108,7 @@ def _discrete(points: Points, proposal: Proposal) -> Bounds:
     scale = float(points.shift @ points.shift) + points.power + points.variance
     cost, repaired = plan_cost(points, proposal.plan)
     rounding = 4 * np.sqrt(scale * repaired) + 32 * (repaired + EPSILON * scale)
-    above = repaired + EPSILON * float(rounding)
+    above = repaired + EPSILON * float(rounding) + left_out(points)
     unit = points.unit * points.unit
     # Where the repair changes more than rounding (the mass of a far atom, to a rounding of others,
     # may be wrong by its whole), the plan is worth what the repaired one costs.
@@ -131,7 +131,15 @@ def discrete_lower(points: Points, v: Array) -> float:
     # Rounding of the products, of the differences, and of sums in which potentials cancel.
     terms = points.masses @ (np.abs(score) + np.abs(level)) + points.weights @ np.abs(v)
     rounding = (8 + points.atoms.shape[1]) * EPSILON * (scale + float(terms))
-    return max(scale - 2 * (dual + rounding), 0.0) * points.unit * points.unit
+    return max(scale - 2 * (dual + rounding) - left_out(points), 0.0) * points.unit * points.unit
+
+
+def left_out(points: Points) -> float:
+    """What directions in which the target hardly extends change in W2^2, in units of the points.
+
+    The atoms stand without them: `E<X, D>` for the part D that is missing, twice, and `E|D|^2`.
+    """
+    return points.lost * (points.power + (1 + points.lost) * points.variance)
 
 
 def anchored(v: Array, weights: Array) -> Array:

@@ -54,6 +54,7 @@ class Points(NamedTuple):
     shift: Array
     power: float  # E|X|^2 about the mean, in units of `unit^2`, as is
     variance: float  # that of the target
+    lost: float  # of sqrt(power variance): what directions of the target that are left out change
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ class Problem:
             shift / unit,
             float(masses @ np.einsum("ij,ij->i", scaled, scaled)),
             target.variance * ratio**2,
+            target.lost,
         )
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 
 from channelcode._validation import positive
@@ -15,6 +16,7 @@ from channelcode.transport.solvers import (
     CELL_SOLVERS,
     Bures,
     EarthMover,
+    ExactFlow,
     Line,
     Median,
     SemiDual,
@@ -39,12 +41,9 @@ class Auto:
     def methods(self, problem: Problem) -> tuple[Solver, ...]:
         """The methods for a problem, the most special first."""
         if problem.is_discrete:
-            if problem.source.dim == 1 and symmetric_radius(problem.target) is not None:
-                return (Median(), Line())
-            if problem.reduced.rank <= 1:
-                return (Line(),)
-            few = len(problem.reduced.weights) <= SemiDual.MOST_ATOMS
-            return (SemiDual(), EarthMover()) if few else (EarthMover(), SemiDual())
+            usual = self._for_atoms(problem)
+            # What is exact leaves nothing to the methods after it.
+            return (usual[0], ExactFlow()) if ExactFlow().fits(problem) else usual
         if not problem.is_semidiscrete:
             return (Bures(),)
         sketch = problem.sketch
@@ -53,6 +52,14 @@ class Auto:
         if Simplex().accepts(problem):
             return (Simplex(),)
         return tuple(method for method in CELL_SOLVERS if method.fits(sketch.atoms.shape))
+
+    def _for_atoms(self, problem: Problem) -> tuple[Solver, ...]:
+        if problem.source.dim == 1 and symmetric_radius(problem.target) is not None:
+            return (Median(), Line())
+        if problem.reduced.rank <= 1:
+            return (Line(),)
+        few = len(problem.reduced.weights) <= SemiDual.MOST_ATOMS
+        return (SemiDual(), EarthMover()) if few else (EarthMover(), SemiDual())
 
     def propose(self, problem: Problem, *, tol: float) -> Proposal:
         return self.methods(problem)[0].propose(problem, tol=tol)
@@ -87,8 +94,18 @@ def w2(
     return solve(Problem(mu, nu), method, tol=tolerance, throw=throw)
 
 
-def solve(problem: Problem, solver: Solver, *, tol: float | None, throw: bool) -> TransportResult:
-    """Ask the solver, or those that `Auto` names one after the other, and report the best proof."""
+def solve(
+    problem: Problem,
+    solver: Solver,
+    *,
+    tol: float | None,
+    throw: bool,
+    wanted: float = inf,
+) -> TransportResult:
+    """Ask the solver, or those that `Auto` names one after the other, and report the best proof.
+
+    Where the gap is within `tol` but not `wanted`, the next method is tried all the same.
+    """
     started = perf_counter()
     allowed = allowed_gap(problem.scale) if tol is None else tol
     methods = solver.methods(problem) if isinstance(solver, Auto) else (solver,)
@@ -98,7 +115,7 @@ def solve(problem: Problem, solver: Solver, *, tol: float | None, throw: bool) -
         bounds = certify(problem, proposal, points=getattr(method, "points", None))
         if best is None or bounds.upper - bounds.lower < best[1].upper - best[1].lower:
             best = proposal, bounds
-        if bounds.upper - bounds.lower <= allowed or is_interval(bounds, allowed):
+        if bounds.upper - bounds.lower <= min(allowed, wanted) or is_interval(bounds, allowed):
             break
     if best is None:
         raise InvalidArgument("solver", "must name a method for the pair of laws", solver)

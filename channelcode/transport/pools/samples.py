@@ -57,7 +57,8 @@ def samples_squared(
             along = away @ target.basis[:, 0]
             off = np.maximum(squares - np.einsum("ns,ns,s->n", along, along, masses), 0.0)
             squared = off + _line(along, masses, target)
-    slack = 32 * EPSILON * (squares + variance)
+    # Of sums, and of directions in which the target hardly extends.
+    slack = (32 * EPSILON + target.lost) * (squares + variance)
     return Judged(squared, np.maximum(squared - slack, 0.0), squared + slack)
 
 
@@ -157,7 +158,8 @@ def _by_cells(
     for c in np.flatnonzero(~(2 * (dual - primal) <= CLOSED * scale)):
         allowed = allowed_gap(float(scale[c])) if tol is None else tol
         missed = not upper[c] - lower[c] <= allowed or not few
-        result = solve(Problem(pool[int(c)], law), Auto(), tol=tol, throw=missed)
+        problem, wanted = Problem(pool[int(c)], law), CLOSED * float(scale[c])
+        result = solve(problem, Auto(), tol=tol, throw=missed, wanted=wanted)
         if missed or result.gap < upper[c] - lower[c]:
             squared[c], lower[c], upper[c] = result.squared, result.lower, result.upper
     return Judged(squared, lower, upper)

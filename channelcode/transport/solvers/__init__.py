@@ -2,6 +2,7 @@
 
 from channelcode.transport.solvers.bures import Bures, bures_squared
 from channelcode.transport.solvers.earth_mover import EarthMover
+from channelcode.transport.solvers.exact_flow import ExactFlow
 from channelcode.transport.solvers.line import Line
 from channelcode.transport.solvers.median import Median
 from channelcode.transport.solvers.plane import Plane
@@ -10,12 +11,14 @@ from channelcode.transport.solvers.semidual import SemiDual
 from channelcode.transport.solvers.simplex import Simplex, expected_maximum
 from channelcode.transport.solvers.space import Space
 
-CELL_SOLVERS = (Plane(), Space(), QuasiMonteCarlo())  # for Gaussians, the most special first
+# For Gaussians, the most special first; what plain points do not solve, one exact coordinate may.
+CELL_SOLVERS = (Plane(), Space(), QuasiMonteCarlo(), QuasiMonteCarlo(smooth=True))
 
 __all__ = [
     "CELL_SOLVERS",
     "Bures",
     "EarthMover",
+    "ExactFlow",
     "Line",
     "Median",
     "Plane",

@@ -7,6 +7,7 @@ import numpy as np
 from channelcode._validation import Array, integer
 from channelcode.errors import InvalidArgument
 from channelcode.transport.rules import (
+    PLAIN_DIM,
     PLAIN_POINTS,
     POINTS,
     REPLICATES,
@@ -26,23 +27,31 @@ class QuasiMonteCarlo(CellSolver):
 
     Only rho is estimated; means and traces are exact. One coordinate is integrated in closed form,
     which makes the cell masses smooth, so Newton's method converges; the others run over
-    `replicates` independent scrambles of `points` Sobol points. From rank four on, where no atom is
-    light, all coordinates run over twice as many points, which cost less. The bounds come from
-    points that the solver has not seen: a 99.9% interval (Student's t), so the status is
-    `BOUND_ONLY`.
+    `replicates` independent scrambles of `points` Sobol points. From rank four on, unless light
+    atoms far away matter, all coordinates run over twice as many points, which cost less; with
+    `smooth` one coordinate is exact there, too. The bounds come from points that the solver has not
+    seen: a 99.9% interval (Student's t), so the status is `BOUND_ONLY`.
     """
 
     method = "Gaussian, smoothed quasi-Monte Carlo"
 
-    def __init__(self, *, points: int = POINTS, replicates: int = REPLICATES, rng: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        points: int = POINTS,
+        replicates: int = REPLICATES,
+        rng: int = 0,
+        smooth: bool = False,
+    ) -> None:
         self.points = integer("points", points, least=2)
         if self.points & (self.points - 1):
             raise InvalidArgument("points", "must be a power of two", points)
         self.replicates = integer("replicates", replicates, least=2)
         self.rng = integer("rng", rng, least=0)
+        self.smooth = bool(smooth)
 
     def fits(self, shape: tuple[int, ...]) -> bool:
-        return shape[-1] >= 2
+        return shape[-1] >= (PLAIN_DIM if self.smooth else 2)
 
     def potentials(
         self, atoms: Array, weights: Array, *, ordered: bool = False
@@ -65,7 +74,7 @@ class QuasiMonteCarlo(CellSolver):
         """As `potentials`, where many points are good for a problem; elsewhere steps are -1."""
         n, m, dim = atoms.shape
         found, points = np.zeros((n, m)), PLAIN_POINTS * self.points
-        if not suits_points(m, dim, points * self.replicates):
+        if self.smooth or not suits_points(m, dim, points * self.replicates):
             return found, np.full(n, -1)
         from channelcode._kernels.transport.points.pool import points_pool
         from channelcode._kernels.transport.samples.semidual import bits_for

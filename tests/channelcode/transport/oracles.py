@@ -101,6 +101,24 @@ def exact_cost(mu: DiscreteMeasure, nu: DiscreteMeasure, plan: Any) -> Fraction:
     return cost
 
 
+def exact_dual(mu: DiscreteMeasure, nu: DiscreteMeasure, v: Any) -> Fraction:
+    """What potentials `(m,)` of <X, T> on the atoms of nu prove, without rounding: at most W2^2.
+
+    Masses are divided by their exact sums.
+    """
+    x, y = ([list(map(Fraction, point)) for point in law.points.tolist()] for law in (mu, nu))
+    masses, weights = (list(map(Fraction, law.weights.tolist())) for law in (mu, nu))
+    level = list(map(Fraction, np.asarray(v, dtype=float).tolist()))
+    squares = [sum(c * c for c in point) - 2 * of for point, of in zip(y, level, strict=True)]
+    total = Fraction(0)
+    for point, mass in zip(x, masses, strict=True):
+        scores = (sum(a * b for a, b in zip(point, atom, strict=True)) for atom in y)
+        best = max(score - of for score, of in zip(scores, level, strict=True))
+        total += mass * (sum(c * c for c in point) - 2 * best)
+    rest = sum((w * of for w, of in zip(weights, squares, strict=True)), Fraction(0))
+    return total / sum(masses) + rest / sum(weights)
+
+
 def plane_correlation(factor: np.ndarray, nu: DiscreteMeasure) -> float:
     """min_v E max_j(<F Z, y_j> - v_j) + w'v by quadrature and a general minimiser, to about 1e-9.
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode import DiscreteMeasure, Empirical, Gaussian, InvalidArgument, w2
+from channelcode import (
+    DiscreteMeasure,
+    Empirical,
+    EmpiricalPool,
+    Gaussian,
+    InvalidArgument,
+    w2,
+)
 from channelcode.certificate import Status
 from channelcode.transport import Problem, Proposal, certify
+from channelcode.transport.pool import judged_pool
 from tests.channelcode.transport.laws import gaussians, samples, targets
-from tests.channelcode.transport.oracles import emd_squared
+from tests.channelcode.transport.oracles import emd_squared, exact_cost
 
 
 @settings(max_examples=40)
@@ -141,3 +151,24 @@ def test_a_plan_that_gives_a_light_far_atom_another_mass(share):
     assert bounds.lower <= bounds.squared <= bounds.upper
     if share >= 1e-200:
         assert bounds.upper <= truth * (1 + 1e-9)
+
+
+def test_directions_that_are_left_out_are_counted():
+    """Targets hardly extend along the axis on which all samples lie: `lower` was above the truth.
+
+    Rank one and two; what is left out correlates with none of the rest.
+    """
+    narrow = DiscreteMeasure.uniform([[1.0, 1e-14], [-1.0, 1e-14], [0.0, -2e-14]])
+    flat = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+    thin = DiscreteMeasure.uniform(np.column_stack((flat, [2e-14, 2e-14, -2e-14, -2e-14])))
+    split = ([0, 1, 1, 2, 2, 3], [0, 0, 1, 1, 2, 2], [1 / 4, 1 / 12, 1 / 6, 1 / 6, 1 / 12, 1 / 4])
+    for nu, plan in ((narrow, split), (thin, ([0, 1, 2, 3], [0, 1, 2, 3], [0.25] * 4))):
+        draws = np.zeros((4, nu.dim))
+        draws[:, -1] = [1.0, 1.0, -1.0, -1.0]
+        mu = Empirical(draws)
+        assert Problem(mu, nu).reduced.rank == nu.dim - 1
+        cost = exact_cost(mu, nu, plan)
+        one, pool = w2(mu, nu), judged_pool(EmpiricalPool(draws[None]), nu)
+        for lower, upper in ((one.lower, one.upper), (pool.lower[0], pool.upper[0])):
+            assert Fraction(float(lower)) <= cost
+            assert upper - lower <= 1e-12

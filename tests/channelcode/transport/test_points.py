@@ -112,6 +112,21 @@ def test_no_coupling_is_above_the_best(seed, m, wrong):
     least = least_value(nodes, atoms, weights)
     assert value >= least - 1e-9
     assert value - loss <= least + 1e-9
+    assert loss < np.inf
+
+
+@given(seed=seeds, m=st.integers(10, 40), light=st.floats(-12.0, -2.0))
+def test_couplings_with_light_atoms(seed, m, light):
+    """Half the atoms are light: mass is only sent to cells that lack it, or can send on as much."""
+    nodes, atoms, weights, v = drawn(seed, m, 4, 200)
+    weights[: m // 2] = 10.0**light
+    weights /= weights.sum()
+    room, bits = ranked(nodes, atoms, v)
+    approach.newton_points(nodes, atoms, weights, bits, 0.0, 3, 0.1, v, room)
+    value = approach.dual_value(weights, v, room.best)
+    loss = coupling.coupling_loss(nodes, atoms, weights, v, bits, room)
+    assert value - loss <= least_value(nodes, atoms, weights) + 1e-9
+    assert loss < np.inf
 
 
 @pytest.mark.parametrize("m", [5, 20, 60])
@@ -138,6 +153,10 @@ def test_kernels_match_python(rng):
     assert_matches_py_func(
         approach.rough_solve, np.ones((3, 3)), np.array([1.0, 0.0, -1.0]), np.empty((4, 3))
     )
+    room, _ = ranked(nodes, atoms, v)
+    room.filled[:] = 0.0
+    args = nodes, atoms, weights, v, room
+    assert_matches_py_func(approach.feed_starved, *args, atol=1e-12)
     assert_matches_py_func(pool.start_points, atoms, weights, 1.0, v, atol=1e-12)
     assert_matches_py_func(
         pool.points_pool, stack, weights, few, columns, bits, np.zeros((2, 6)), atol=1e-9
@@ -150,7 +169,14 @@ def test_kernels_match_python(rng):
 
 @pytest.mark.parametrize(
     ("weight", "length", "fair"),
-    [(0.1, 1.0, True), (1e-4, 1.0, False), (4e-3, 20.0, False), (0.02, 6.0, True)],
+    [
+        (0.1, 1.0, True),
+        (0.02, 6.0, True),
+        (1e-4, 1.0, True),  # light, but not far
+        (1e-12, 100.0, True),  # far, but of no weight
+        (4e-3, 20.0, False),
+        (1e-4, 200.0, False),
+    ],
 )
 def test_light_and_far_atoms_are_not_for_points(rng, weight, length, fair):
     weights = np.full(6, (1 - weight) / 5)
@@ -165,6 +191,73 @@ def test_light_and_far_atoms_are_not_for_points(rng, weight, length, fair):
     # the solver and the judge then have their other way
     law = Gaussian(np.zeros(4), np.eye(4))
     assert w2(law, DiscreteMeasure(atoms, weights)).status.name == "BOUND_ONLY"
+
+
+def test_nan_is_not_for_points():
+    assert not pool.is_fair(np.full((3, 4), np.nan), np.full(3, 1 / 3))
+
+
+def test_an_empty_cell_is_given_its_share():
+    """One atom of a hundredth, its potential far too high: no point has it for its second best."""
+    nodes, atoms, weights, v = drawn(4, 6, 5, 500)
+    weights[0] = 0.01
+    weights[1:] *= 0.99 / weights[1:].sum()
+    v[0] = 50.0
+    room, bits = ranked(nodes, atoms, v)
+    approach.fill_cells(weights, room.pair, bits, room.filled)
+    before = approach.dual_value(weights, v, room.best)
+    assert approach.feed_starved(nodes, atoms, weights, v, room) == 1
+    after = approach.dual_value(weights, v, room.best)
+    assert after < before - 0.3
+    best, lead, first, _ = brute(nodes, atoms, v)
+    np.testing.assert_allclose(room.best, best, atol=1e-12)
+    # five of 500, and one at the edge of the cell
+    assert ((first == 0) & (lead > 1e-9)).sum() == 5
+    assert (lead < 1e-9).sum() == 1
+
+
+def test_cells_of_no_weight_are_not_fed():
+    nodes, atoms, weights, v = drawn(4, 6, 5, 500)
+    weights[0], v[0] = 1e-12, 50.0
+    room, bits = ranked(nodes, atoms, v)
+    approach.fill_cells(weights, room.pair, bits, room.filled)
+    assert approach.feed_starved(nodes, atoms, weights, v, room) == 0
+    assert v[0] == 50.0
+
+
+@pytest.mark.parametrize(("dim", "m", "seed"), [(4, 20, 0), (5, 100, 1), (8, 100, 2)])
+def test_random_weights_are_for_points(dim, m, seed):
+    """Dirichlet(1) weights have light atoms: solved and judged on points, with a small loss."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(m))
+    weights[0] = 1e-4
+    nu = DiscreteMeasure(rng.standard_normal((m, dim)), weights / weights.sum())
+    factor = rng.standard_normal((dim, dim))
+    sketch = Problem(Gaussian(np.zeros(dim), factor @ factor.T), nu).sketch
+    atoms, bits = sketch.atoms[None], bits_for(m)
+    v, steps = QuasiMonteCarlo().potentials(atoms, sketch.weights)
+    columns, values = normal_columns(dim, 512, REPLICATES, 99), np.zeros((1, REPLICATES))
+    loss = pool.points_judge(atoms, sketch.weights, v, columns, bits, 6.0, values)
+    assert steps[0] > 0
+    assert loss[0] < 8 * values.std(ddof=1) / np.sqrt(REPLICATES)
+
+
+def test_what_points_do_not_solve_the_next_method_does(rng, monkeypatch):
+    """A solve on points that ends anywhere: its potentials prove nothing, others are asked for."""
+    nu = DiscreteMeasure(rng.standard_normal((10, 4)), rng.dirichlet(np.full(10, 3.0)))
+    law = Gaussian(np.zeros(4), np.eye(4))
+    good = w2(law, nu)
+
+    def astray(self, atoms, weights):
+        steps = np.full(len(atoms), -1 if self.smooth else 7)
+        return 10.0 * np.arange(atoms.shape[0] * len(weights), dtype=float).reshape(-1, 10), steps
+
+    monkeypatch.setattr(QuasiMonteCarlo, "_by_points", astray)
+    result = w2(law, nu)
+    assert result.status.name == "BOUND_ONLY"
+    assert result.gap < 3 * good.gap
+    assert result.lower <= good.upper
+    assert good.lower <= result.upper
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])

@@ -34,8 +34,7 @@ def test_the_target_is_reduced_once(monkeypatch, rng, dim):
 def test_one_method_is_asked(monkeypatch):
     asked: list[str] = []
     problem = Problem(Gaussian(np.zeros(4), np.eye(4)), RANK_FOUR)
-    for method in Auto().methods(problem):
-        cls = type(method)
+    for cls in {type(method) for method in Auto().methods(problem)}:
         original = cls.propose
         monkeypatch.setattr(
             cls,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from channelcode._kernels.jit import kernel
@@ -12,6 +14,8 @@ STRIP_POINTS = 6  # for each atom, that count as near the edges of the cells,
 STRIP_PART = 0.5  # but no more than this part of all
 SHORTEST = 0.05  # step, as a part of Newton's,
 FIRST = 0.25  # and where the next one begins at least
+MOST_FED = 32  # points that an empty cell is given,
+SMALL_SHARE = 0.1  # unless its mass times its length is less than this part of a point's
 WEAK = 1e-3  # of the rate of one point: links between all cells
 SOLVE_STEPS = 20  # of conjugate gradients, at most,
 SOLVE_RTOL = 0.05  # and the residual at which they end: the rates themselves are rough
@@ -110,6 +114,27 @@ def edge_rates(room: Room, bits: int, reach: float) -> None:
 
 
 @kernel
+def size_of(atoms: np.ndarray, weights: np.ndarray) -> float:
+    """The root of the mean square of the atoms' lengths."""
+    total = 0.0
+    for j in range(atoms.shape[0]):
+        for d in range(atoms.shape[1]):
+            total += weights[j] * atoms[j, d] * atoms[j, d]
+    return math.sqrt(total)
+
+
+@kernel
+def step_limits(atoms: np.ndarray, weights: np.ndarray, longest: float, limits: np.ndarray) -> None:
+    """How far the potential of each atom may go in one step: `longest` times its length or size."""
+    size = size_of(atoms, weights)
+    for j in range(limits.shape[0]):
+        square = 0.0
+        for d in range(atoms.shape[1]):
+            square += atoms[j, d] * atoms[j, d]
+        limits[j] = longest * max(size, math.sqrt(square))
+
+
+@kernel
 def newton_points(
     nodes: np.ndarray,
     atoms: np.ndarray,
@@ -127,7 +152,8 @@ def newton_points(
     value; its slope before and after says how long the next one should be.
     """
     m, n = weights.shape[0], nodes.shape[1]
-    step, change, base = room.rows[4], room.rows[5], room.rows[6]
+    step, change, base, most_moved = room.rows[4], room.rows[5], room.rows[6], room.rows[7]
+    step_limits(atoms, weights, longest, most_moved)
     near = int(min(STRIP_POINTS * m, STRIP_PART * n)) + 1
     filled = room.filled
     error = fill_cells(weights, room.pair, bits, filled)
@@ -144,7 +170,7 @@ def newton_points(
         rough_solve(room.rates, step, room.rows)
         slope = 0.0
         for j in range(m):
-            step[j] = min(max(step[j], -longest), longest)
+            step[j] = min(max(step[j], -most_moved[j]), most_moved[j])
             slope += (filled[j] - weights[j]) * step[j]
         taken = 0.0
         while True:
@@ -170,3 +196,54 @@ def newton_points(
         value = now
         length = min(max(length * min(ratio, 1.5), FIRST), 1.0)
     return error, steps
+
+
+@kernel
+def feed_starved(
+    nodes: np.ndarray,
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    v: np.ndarray,
+    room: Room,
+) -> int:
+    """Lower the potentials of cells without points to where they have their share; how many.
+
+    A cell of n points needs `n w` of them, and those come that lose least: no step of Newton's
+    method sees a cell that is nobody's second best. One after the other; only `room.best` follows.
+    """
+    best, filled, lost = room.best, room.filled, room.table[0]
+    r, n = nodes.shape
+    least = SMALL_SHARE * size_of(atoms, weights) / n
+    nearest = np.empty(MOST_FED)
+    fed = 0
+    for k in range(weights.shape[0]):
+        if filled[k] > 0.0:
+            continue
+        square = 0.0
+        for d in range(r):
+            square += atoms[k, d] * atoms[k, d]
+        if weights[k] * math.sqrt(square) < least:
+            continue
+        for i in range(n):
+            lost[i] = best[i] + v[k]
+        for d in range(r):
+            along, row = atoms[k, d], nodes[d]
+            for i in range(n):
+                lost[i] -= along * row[i]
+        count = min(int(n * weights[k]) + 1, MOST_FED, n)
+        nearest[:count] = math.inf
+        for i in range(n):
+            if lost[i] < nearest[count - 1]:
+                place = count - 1
+                while place > 0 and nearest[place - 1] > lost[i]:
+                    nearest[place] = nearest[place - 1]
+                    place -= 1
+                nearest[place] = lost[i]
+        lower = nearest[count - 1]
+        if not 0.0 < lower < math.inf:
+            continue
+        v[k] -= lower
+        for i in range(n):
+            best[i] = max(best[i], best[i] + lower - lost[i])
+        fed += 1
+    return fed

@@ -52,8 +52,10 @@ def move_along(short: np.ndarray, left: np.ndarray, bits: int, room: Room, count
     lead, pair, index = room.lead, room.pair, room.index
     m = short.shape[0]
     mask = (1 << bits) - 1
-    far = np.empty(m)
+    far, own = np.empty(m), np.zeros(m)
     loss = 0.0
+    for i in range(lead.shape[0]):
+        own[pair[i] >> bits] += left[i]
     slack = lead_of(lead, max(lead.shape[0] // DETOUR, 1)) / 3.0
     for _ in range(ROUNDS):
         if shortest_ways(short, left, bits, room, count, far) <= 0.0:
@@ -65,15 +67,102 @@ def move_along(short: np.ndarray, left: np.ndarray, bits: int, room: Room, count
             if short[j] >= 0.0 or not far[k] < far[j] or lead[i] + far[k] > far[j] + slack:
                 continue
             part = min(float(left[i]), -float(short[j]))
-            if far[k] == 0.0:
-                part = min(part, float(short[k]))
+            # no more than the other cell lacks, or can send on in points of its own
+            room_there = short[k] if far[k] == 0.0 else own[k] + short[k]
+            part = min(part, float(room_there))
             if part > 0.0:
                 loss += part * float(lead[i])
                 left[i] -= part
+                own[j] -= part
                 short[j] += part
                 short[k] -= part
         slack *= WIDER
     return loss
+
+
+@kernel
+def group_points(pair: np.ndarray, bits: int, first: np.ndarray, members: np.ndarray) -> None:
+    """Put the points of each cell j side by side: `members[first[j] : first[j + 1]]`."""
+    m = first.shape[0] - 1
+    first[:] = 0
+    for i in range(pair.shape[0]):
+        first[(pair[i] >> bits) + 1] += 1
+    for j in range(m):
+        first[j + 1] += first[j]
+    for i in range(pair.shape[0]):
+        cell = pair[i] >> bits
+        members[first[cell]] = i
+        first[cell] += 1
+    for j in range(m, 0, -1):
+        first[j] = first[j - 1]
+    first[0] = 0
+
+
+@kernel
+def cheapest_cell(
+    nodes: np.ndarray, atoms: np.ndarray, v: np.ndarray, short: np.ndarray, i: int, room: Room
+) -> tuple[float, int]:
+    """What the point i loses at least in a cell that lacks mass, and that cell, or -1."""
+    m, r = atoms.shape
+    point, best = room.some, room.best[i]
+    for d in range(r):
+        point[d] = nodes[d, i]
+    least, chosen = math.inf, -1
+    for k in range(m):
+        if short[k] > 0.0:
+            cost = best + v[k]
+            for d in range(r):
+                cost -= point[d] * atoms[k, d]
+            if cost < least:
+                least, chosen = cost, k
+    return least, chosen
+
+
+@kernel
+def move_singly(
+    nodes: np.ndarray,
+    atoms: np.ndarray,
+    v: np.ndarray,
+    cell: int,
+    members: np.ndarray,
+    picks: int,
+    short: np.ndarray,
+    left: np.ndarray,
+    room: Room,
+) -> tuple[float, int]:
+    """Move at most `picks` of the `members` of a cell with too much; the loss, how many went.
+
+    A point's lead is the least that it can lose; the loss itself is computed when that is the
+    smallest of all, and again after the cell where it would go has been filled.
+    """
+    cost, goal = room.table[0], room.cells
+    for q in range(members.shape[0]):
+        i = members[q]
+        cost[q] = room.lead[i] if left[i] > 0.0 else math.inf
+        goal[q] = -1
+    loss = 0.0
+    moved = 0
+    while short[cell] < 0.0 and moved < picks:
+        least, chosen = math.inf, -1
+        for q in range(members.shape[0]):
+            if cost[q] < least:
+                least, chosen = cost[q], q
+        if chosen < 0:
+            break
+        i, k = members[chosen], goal[chosen]
+        if k < 0 or short[k] <= 0.0:
+            found, k = cheapest_cell(nodes, atoms, v, short, i, room)
+            cost[chosen], goal[chosen] = found, k
+            continue
+        part = min(-short[cell], short[k], left[i])
+        loss += part * least
+        left[i] -= part
+        short[cell] += part
+        short[k] -= part
+        moved += 1
+        if left[i] <= 0.0:
+            cost[chosen] = math.inf
+    return loss, moved
 
 
 @kernel
@@ -91,47 +180,42 @@ def move_anywhere(
     After `PICKED` points for each atom a random part of a cell goes instead. The loss of a point is
     `max_k (<x, a_k> - v_k)` less the same for its new cell. Infinite if no coupling was found.
     """
-    best, pair, members = room.best, room.pair, room.index
+    best = room.best
     m, r = atoms.shape
+    first = np.empty(m + 1, dtype=np.int64)
+    group_points(room.pair, bits, first, room.index)
     loss = 0.0
-    picks = 0
+    picks = PICKED * m
     for j in range(m):
-        count = 0
+        members = room.index[first[j] : first[j + 1]]
         if short[j] < 0.0:
-            for i in range(best.shape[0]):
-                members[count] = i
-                count += 1 if pair[i] >> bits == j and left[i] > 0.0 else 0
+            lost, moved = move_singly(nodes, atoms, v, j, members, picks, short, left, room)
+            loss += lost
+            picks -= moved
         while short[j] < 0.0:
-            single = picks < PICKED * m
             least = math.inf
-            chosen, moved = -1, -1
+            chosen = -1
             for k in range(m):
                 if short[k] <= 0.0:
                     continue
                 weight, total = 0.0, 0.0
-                for q in range(count):
+                for q in range(members.shape[0]):
                     i = members[q]
                     cost = best[i] + v[k]
                     for d in range(r):
                         cost -= nodes[d, i] * atoms[k, d]
                     weight += left[i]
                     total += left[i] * cost
-                    if single and cost < least and left[i] > 0.0:
-                        least, chosen, moved = cost, k, i
-                if not single and weight > 0.0 and total / weight < least:
+                if weight > 0.0 and total / weight < least:
                     least, chosen = total / weight, k
             if chosen < 0:
                 if short[j] < -LEFT_OVER:
                     return math.inf  # mass that came from elsewhere, and no own point to send on
                 break  # what is left is the rounding of the sums
             part = min(-short[j], short[chosen])
-            if single:
-                part = min(part, left[moved])
-                left[moved] -= part
             loss += part * least
             short[j] += part
             short[chosen] -= part
-            picks += 1
     return loss
 
 

@@ -7,47 +7,49 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
-from channelcode._kernels.transport.cells import distinct_atoms, spread_potential
-from channelcode._kernels.transport.points.approach import dual_value, newton_points
+from channelcode._kernels.transport.cells import distinct_atoms, rough_quantile, spread_potential
+from channelcode._kernels.transport.points.approach import (
+    dual_value,
+    feed_starved,
+    newton_points,
+    size_of,
+)
 from channelcode._kernels.transport.points.coupling import coupling_loss
 from channelcode._kernels.transport.points.rank import make_room, rank_points
-from channelcode._kernels.transport.rare import FAR, RARE, RARE_FAR
+from channelcode._kernels.transport.rare import FAR, RARE_FAR
 from channelcode._kernels.transport.samples.start import FARTHEST, MOST_AXES, moment_potential
 
 FIRST_STEPS = 10  # of Newton's method on some points,
-STEPS = 3  # then on all,
+STEPS = 2  # then on all,
 JUDGE_STEPS = 2  # and for the judge on its own,
-ATTEMPTS = 3  # again as long as the loss is more
+ATTEMPTS = 8  # again as long as the loss is more
 ACCEPTED = 0.7  # than this part of the interval
 ENOUGH = 1.0  # points for each atom: masses so near are in the hands of their number
 LONG, SHORT = 0.3, 0.1  # steps of a potential on some points and on all, for atoms of size one
 LOST = 0.1  # masses that differ by more, all together, are another method's
+FAR_SHARE = 0.1  # of the atoms' mean square, in light ones far away
 UNFIT = -1  # steps where the points are not for a problem
 SHRUNK = 0.9  # part of the start from two moments, and what a light cell's potential is lower by:
+CAPPED = 0.99 * FARTHEST
 LIGHT = 0.08  # fitted to solutions in R^5 and R^8
 
 
 @kernel
-def size_of(atoms: np.ndarray, weights: np.ndarray) -> float:
-    """The root of the mean square of the atoms' lengths."""
-    total = 0.0
-    for j in range(atoms.shape[0]):
-        for d in range(atoms.shape[1]):
-            total += weights[j] * atoms[j, d] * atoms[j, d]
-    return math.sqrt(total)
-
-
-@kernel
 def is_fair(atoms: np.ndarray, weights: np.ndarray) -> bool:
-    """Whether no cell is rare, and none of a far atom is light: points of one rule see them all."""
-    farthest = FAR * size_of(atoms, weights)
+    """Whether points of one rule show all that matters: light atoms far away are of little weight.
+
+    What a light cell adds to the dual value is its mass times the distance of its atom, a small
+    part of the standard error unless the atom is far: then few points decide, or none shows it.
+    """
+    square = size_of(atoms, weights) ** 2
+    share = 0.0
     for j in range(atoms.shape[0]):
-        square = 0.0
+        own = 0.0
         for d in range(atoms.shape[1]):
-            square += atoms[j, d] * atoms[j, d]
-        if weights[j] < RARE or (weights[j] < RARE_FAR and not square <= farthest * farthest):
-            return False
-    return True
+            own += atoms[j, d] * atoms[j, d]
+        if weights[j] < RARE_FAR and not own <= FAR * FAR * square:
+            share += weights[j] * own
+    return share <= FAR_SHARE * square
 
 
 @kernel
@@ -70,7 +72,14 @@ def start_points(atoms: np.ndarray, weights: np.ndarray, size: float, v: np.ndar
                 square += atoms[j, d] * atoms[j, d]
             v[j] = min(0.5 * square / size, FARTHEST * math.sqrt(square))
     for j in range(m):
-        v[j] = SHRUNK * v[j] - LIGHT * size * math.log(weights[j] * m)
+        length = 0.0
+        for d in range(r):
+            length += atoms[j, d] * atoms[j, d]
+        length = math.sqrt(length)
+        if v[j] < CAPPED * length:
+            v[j] = SHRUNK * v[j] - LIGHT * size * math.log(weights[j] * m)
+        else:  # far away: a half-space of its weight
+            v[j] = length * rough_quantile(min(weights[j], 0.5))
 
 
 @kernel
@@ -103,13 +112,12 @@ def points_pool(
         start_points(atoms, own, size, v)
         rank_points(some, atoms, v, bits, room.best, room.lead, room.pair)
         enough = ENOUGH * kept / some.shape[1]
-        _, before = newton_points(some, atoms, own, bits, enough, FIRST_STEPS, LONG * size, v, room)
+        _, before = newton_points(some, atoms, own, bits, enough, FIRST_STEPS, LONG, v, room)
         rank_points(nodes, atoms, v, bits, all_room.best, all_room.lead, all_room.pair)
         enough = ENOUGH * kept / nodes.shape[1]
-        error, after = newton_points(
-            nodes, atoms, own, bits, enough, STEPS, SHORT * size, v, all_room
-        )
+        error, after = newton_points(nodes, atoms, own, bits, enough, STEPS, SHORT, v, all_room)
         if error <= LOST:
+            feed_starved(nodes, atoms, own, v, all_room)
             steps[c] = before + after
             spread_potential(v, group, potentials[c])
     return steps
@@ -159,10 +167,13 @@ def points_judge(
             spread += (values[c, t] - mean) ** 2 / (replicates - 1)
         wanted = ACCEPTED * reach * math.sqrt(spread / replicates)
         enough = 0.5 * ENOUGH * m / nodes.shape[1]
-        longest = SHORT * size_of(atoms, weights)
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            if attempt > 0:
+                enough *= 0.5
+                if feed_starved(nodes, atoms, weights, v, room) > 0:
+                    rank_points(nodes, atoms, v, bits, room.best, room.lead, room.pair)
             error, _ = newton_points(
-                nodes, atoms, weights, bits, enough, JUDGE_STEPS, longest, v, room
+                nodes, atoms, weights, bits, enough, JUDGE_STEPS, SHORT, v, room
             )
             if not error <= LOST:
                 break

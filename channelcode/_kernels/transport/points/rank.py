@@ -26,7 +26,7 @@ class Room(NamedTuple):
     table: np.ndarray  # (2, n)
     some: np.ndarray  # (n * r,)
     rates: np.ndarray  # (m, m)
-    rows: np.ndarray  # (7, m)
+    rows: np.ndarray  # (8, m)
 
 
 @kernel
@@ -42,7 +42,7 @@ def make_room(n: int, m: int, r: int) -> Room:
         np.empty((2, n)),
         np.empty(n * r),
         np.empty((m, m)),
-        np.empty((7, m)),
+        np.empty((8, m)),
     )
 
 

@@ -27,6 +27,7 @@ from channelcode.transport import (
     Auto,
     Bures,
     EarthMover,
+    ExactFlow,
     Line,
     Median,
     Plane,
@@ -50,6 +51,7 @@ SOLVERS = [
     QuasiMonteCarlo(),
     SemiDual(),
     EarthMover(),
+    ExactFlow(),
 ]
 
 

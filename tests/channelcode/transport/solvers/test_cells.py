@@ -16,7 +16,7 @@ from tests.naming import plain
     [
         (2, ["Plane", "QuasiMonteCarlo"]),
         (3, ["Space", "QuasiMonteCarlo"]),
-        (4, ["QuasiMonteCarlo"]),
+        (4, ["QuasiMonteCarlo", "QuasiMonteCarlo"]),
     ],
 )
 def test_the_most_special_comes_first(dim, names, rng):
