@@ -25,6 +25,8 @@ from channelcode.capacity.law_value import divergence, law_value
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
 from channelcode.capacity.noise.poisson import poisson_low_power
+from channelcode.capacity.noise.waiting import waiting_low_power
+from channelcode.capacity.noise.waiting_law import waiting_law
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
 from channelcode.capacity.search.reach import filled
 from channelcode.capacity.solvers.auto import Auto
@@ -59,7 +61,7 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
-    known_laws = (shannon, laplace_power, poisson_low_power)
+    known_laws = (shannon, laplace_power, poisson_low_power, waiting_low_power)
     for theorem in known_laws if isinstance(solver, Auto) else (shannon,):
         known = theorem(problem, throw=throw, tol=tol, started=started)
         if known is not None:
@@ -150,6 +152,8 @@ class LaplaceOutputs:
 def _known(problem: Problem, tol: float) -> Proposal | None:
     """A law that theory gives: for noise under a peak, and Laplace noise with a power as well."""
     channel, limit = problem.channel, problem.limits
+    if isinstance(channel, Gamma) and limit.is_power and limit.peak == np.inf:
+        return waiting_law(channel, limit.budget, tol=0.05 * tol)
     if type(channel) is AdditiveGaussian and limit.peak < np.inf and limit.cost is None:
         return gaussian_peak(channel.noise, limit.peak, tol=0.25 * tol)
     if type(channel) is not AdditiveLaplace or limit.peak == np.inf:
@@ -365,7 +369,8 @@ def _scope(
     bends = "bends bounded" if bound.proved else seen
     text = f"[{ends[0]:.6g}, {ends[1]:.6g}]: {bends} between {bound.probes} probes"
     known = "to" if proved else "to an error estimated, not proved, at"
-    return f"{text}; sums and integrals over outputs {known} {error + bound.error:.1e} nats"
+    size = error + bound.error + bound.counted
+    return f"{text}; sums and integrals over outputs {known} {size:.1e} nats"
 
 
 def _affordable_part(problem: Problem, law: DiscreteMeasure) -> DiscreteMeasure:

@@ -16,11 +16,10 @@ from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes
 from channelcode.capacity.solve import capacity
-from channelcode.capacity.units import natural_unit
+from channelcode.capacity.units import seen_in_natural_unit
 from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
-from channelcode.channels.mapped.rescaled import Rescaled
 from channelcode.channels.row_check import checked_log_prob
 from channelcode.constraints import Cost, costs_of, squared_norm
 from channelcode.errors import InvalidArgument
@@ -95,10 +94,8 @@ def capacity_per_unit_cost(
     price = _priced(cost)
     if channel.inputs is not None:
         ratio = _among_letters(channel, price)
-    elif cost is None and (unit := natural_unit(channel)) != 1.0:
-        ratio = _in_unit(steepest_ratio(Rescaled(channel, unit), price, is_power=True), unit)
     else:
-        ratio = steepest_ratio(channel, price, is_power=cost is None)
+        ratio = _in_natural_unit(channel, price, is_power=cost is None)
     if ratio is None:
         ratio = _without_free_input(channel, price, tolerance)
     certificate = Certificate(ratio.lower / LOG_TWO, ratio.upper / LOG_TWO)
@@ -118,11 +115,19 @@ def capacity_per_unit_cost(
     )
 
 
-def _in_unit(found: Ratio | None, unit: float) -> Ratio | None:
-    """A ratio to the squared input in `unit`s as one to the squared input itself."""
+def _in_natural_unit(
+    channel: Channel, price: Callable[[Array], Array], *, is_power: bool
+) -> Ratio | None:
+    """The steepest ratio, looked for with inputs in the channel's own unit."""
+    seen, unit = seen_in_natural_unit(channel)
+    if seen is channel or not (is_power or has_density(channel)):
+        return steepest_ratio(channel, price, is_power=is_power)
+    own = price if is_power else lambda l: price(l * unit)
+    found = steepest_ratio(seen, own, is_power=is_power)
     if found is None:
         return None
-    nats, lower, upper = (value / unit / unit for value in found[:3])
+    squared = unit if is_power else 1.0
+    nats, lower, upper = (value / squared / squared for value in found[:3])
     letter = None if found.letter is None else found.letter * unit
     scope = f"in units of {unit:.6g}, {found.scope}"
     return found._replace(

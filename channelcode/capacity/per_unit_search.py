@@ -22,6 +22,7 @@ from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
 
 SMALLEST = 1e-3  # relative to the width of the channel at the free input: below, the limit counts
+NEAR = 0.03  # widths: nearer, the error of D counts for more than the change of the ratio
 FARTHEST = 1e8
 _OWN_FARTHEST = (1e6, 1e4, 1e3, 300.0, 100.0, 30.0, 10.0, 3.0)  # widths; of a user's density
 _OWN_SIZES = 100  # probes on either side, where each takes an integral
@@ -193,6 +194,7 @@ def _on_line(
         f"{len(grid)} probes and climbs, and the limit of small inputs"
     )
     report = (origin, scope, len(grid), declared)
+    unsure = _unsure(channel, price, origin, grid[np.abs(grid - origin) >= NEAR * width])
     if max(top, limit) == -np.inf:  # nothing else can be paid for, or nothing tells
         return Ratio(0.0, 0.0, 0.0, None, *report)
     if max(top, limit) == np.inf:
@@ -204,11 +206,24 @@ def _on_line(
         twin = 2.0 * origin - place
         if place < origin and abs(float(ratio(np.array([twin]))[0]) - top) <= 1e-12 * top:
             place = twin  # of two letters alike, the positive one
-        rounding = 1e-12 * top
+        rounding = 1e-12 * top + unsure(top)
         return Ratio(top, top - rounding, top + slack + rounding, place, *report)
     # D of small inputs loses digits, and so does a limit that was extrapolated
-    rounding = 1e-9 * abs(limit) + max(top - limit, 0.0)
+    rounding = 1e-9 * abs(limit) + max(top - limit, 0.0) + unsure(limit)
     return Ratio(limit, max(limit - rounding, 0.0), limit + rounding, None, *report)
+
+
+def _unsure(
+    channel: Channel, price: Callable[[Array], Array], origin: float, grid: Array
+) -> Callable[[float], float]:
+    """Value -> how far the errors of integrals over a density may carry a ratio above it."""
+    if not has_density(channel) or getattr(channel, "divergence_between", None) is not None:
+        return lambda value: 0.0
+    found = output_divergence(channel, grid, DiscreteMeasure([origin], [1.0]))
+    costs = price(grid)
+    paid = (costs > 0) & np.isfinite(costs) & np.isfinite(found.nats)
+    highest = (found.nats + found.errors)[paid] / costs[paid]
+    return lambda value: max(float(highest.max(initial=-np.inf)) - value, 0.0)
 
 
 def _at_the_far_end(
@@ -245,6 +260,8 @@ def _limit(
         wide, middle, narrow = ratio(steps)
         if not np.isfinite(narrow):
             return float(narrow)
+        if middle > wide * (1.0 + _RISE) and narrow - middle > 0.9 * middle * (middle / wide - 1.0):
+            return np.inf  # each half of the distance adds as much again: no limit
         first, second = 2.0 * middle - wide, 2.0 * narrow - middle  # without the linear term
         value = (4.0 * second - first) / 3.0
         steady = abs(second - first) <= 1e-3 * abs(second)  # no limit where it blows up

@@ -57,7 +57,7 @@ def capacity(
         raise InvalidArgument("solver", rule, solver)
     started = perf_counter()
     moved, unit = in_natural_unit(problem)
-    if unit != 1.0:
+    if moved is not problem:
         found = capacity(moved.channel, moved.constraint, solver=method, tol=tolerance, throw=False)
         return in_given_unit(found, problem, unit, tol=tolerance, throw=throw)
     if problem.limits.variance < np.inf:

@@ -11,7 +11,10 @@ from channelcode.capacity.problem import CapacityResult, Problem, answer
 from channelcode.certificate import Status
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
+from channelcode.channels.densities.units import own_units
 from channelcode.channels.mapped.rescaled import Rescaled
+from channelcode.channels.mapped.rescaled_density import RescaledDensity
+from channelcode.channels.row_check import is_builtin
 from channelcode.constraints import Constraint, Cost, Peak, Power, Unconstrained, Variance
 from channelcode.measures import DiscreteMeasure
 
@@ -36,11 +39,30 @@ def natural_unit(channel: Channel) -> float:
     return 2.0 ** (frexp(width)[1] - 1)
 
 
+def seen_in_natural_unit(channel: Channel) -> tuple[Channel, float]:
+    """The channel with inputs (of a user's density: outputs too) in its own unit, and that unit.
+
+    The channel itself where no other unit is needed.
+    """
+    if not has_density(channel):
+        unit = natural_unit(channel)
+        return (channel if unit == 1.0 else Rescaled(channel, unit)), unit
+    if is_builtin(channel) or isinstance(channel, RescaledDensity) or channel.dim != 1:
+        return channel, 1.0
+    unit, output_unit = own_units(channel)
+    if unit == output_unit == 1.0:
+        return channel, 1.0
+    return RescaledDensity(channel, unit, output_unit), unit
+
+
 def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
-    """The same problem with inputs in the channel's own unit, and that unit; 1 leaves it alone."""
-    unit, limit = natural_unit(problem.channel), problem.limits
-    if unit == 1.0:
-        return problem, unit
+    """The same problem with inputs in the channel's own unit, and that unit.
+
+    The problem itself where the channel needs no other.
+    """
+    (seen, unit), limit = seen_in_natural_unit(problem.channel), problem.limits
+    if seen is problem.channel:
+        return problem, 1.0
     peak, variance = limit.peak / unit, limit.variance / unit / unit
     power = limit.budget / unit / unit if limit.is_power else 1.0
     given = (limit.peak, limit.variance, limit.budget if limit.is_power else 1.0)
@@ -57,7 +79,7 @@ def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
     elif limit.cost is not None:
         cheap = tuple(float(np.ravel(c)[0]) / unit for c in limit.cheap)
         within = within & Cost(lambda l: problem.cost(l * unit), limit.budget, cheap=cheap)
-    return Problem(Rescaled(problem.channel, unit), within), unit
+    return Problem(seen, within), unit
 
 
 def in_given_unit(

@@ -22,6 +22,7 @@ from channelcode.channels.densities.range import (
     spaced,
     spread_of,
 )
+from channelcode.channels.mapped.rescaled_density import as_given
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
 from channelcode.errors import InvalidArgument
@@ -149,8 +150,7 @@ def atoms_information(channel: Channel, atoms: Array, weights: Array) -> Integra
     farthest = np.abs(np.append(spread.first, spread.last)).max()
     noise = EPSILON * max(farthest / spread.scale.min() - 1e3, 0.0)
     for step in range(_ROUNDS + 1):
-        half = 0.5 * (right - left)
-        nodes = (left + half)[:, None] + half[:, None] * rule.nodes
+        nodes, half = panel_nodes(left, right)
         shares = half[:, None] * rule.fine
         density, output, masses = _integrand(channel, nodes, l, log_weights, shares)
         value = half * (density @ rule.fine)
@@ -177,6 +177,18 @@ def atoms_information(channel: Channel, atoms: Array, weights: Array) -> Integra
     error += float((weight * (1.0 - log_weights)) @ np.abs(totals - 1.0))
     error += (1e-15 + noise) * (1.0 + total)
     return Integrated(min(total, amount), error)
+
+
+def panel_nodes(left: Array, right: Array) -> tuple[Array, Array]:
+    """Nodes `(panels, 23)` of the Gauss-Kronrod rule, and half the widths `(panels,)`.
+
+    The nodes at the ends lie just inside: a jump at an edge is no jump in either panel.
+    """
+    half = 0.5 * (right - left)
+    nodes = (left + half)[:, None] + half[:, None] * gauss_kronrod().nodes
+    inwards = np.minimum(8.0 * EPSILON * np.maximum(np.abs(left), np.abs(right)), 1e-3 * half)
+    nodes[:, 0], nodes[:, -1] = left + inwards, right - inwards
+    return nodes, half
 
 
 def first_edges(channel: Channel, l: Array, spread: Spread, *, marked: bool = True) -> Array:
@@ -273,8 +285,9 @@ def _check_totals(channel: Channel, l: Array, totals: Array, atol: float) -> Non
         for other in dict.fromkeys([place, *wrong[:: max(1, len(wrong) // 8)].tolist()]):
             check_total(channel, float(l[other]))
         return
-    name = f"{type(channel).__name__}.log_density"
-    shown = f"an integral of {float(totals[place])!r} at l = {float(l[place])!r}"
+    given, at = as_given(channel, float(l[place]))
+    name = f"{type(given).__name__}.log_density"
+    shown = f"an integral of {float(totals[place])!r} at l = {at!r}"
     rule = "must integrate to one over the support"
     if getattr(channel, "output_range", None) is None:
         rule += " (mass that lies far from the highest peak is found where the channel says so: "

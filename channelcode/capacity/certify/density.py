@@ -38,12 +38,16 @@ _MOST_PROVED = 1_000_000  # Laplace noise: a probe takes a microsecond; others n
 
 
 class DensityBound(NamedTuple):
-    """A bound in nats, the error of its integrals, the probes, and whether bends are proved."""
+    """A bound in nats, the error of its integrals, the probes, and whether bends are proved.
+
+    `counted` is the largest error that `nats` contains already, each at its own probe.
+    """
 
     nats: float
     error: float
     probes: int
     proved: bool
+    counted: float = 0.0
 
 
 class Smooth(NamedTuple):
@@ -96,15 +100,15 @@ def density_bound(
         nonlocal worst
         found = output_divergence(problem.channel, l, law)
         worst = max(worst, found.error)
-        return _priced(problem, l, found.nats, multiplier)[:, None]
+        return _priced(problem, l, found.nats + found.errors, multiplier)[:, None]
 
     if low == high:
-        return DensityBound(float(measured(np.array([low]))[0, 0]), worst, 1, True)
+        return DensityBound(float(measured(np.array([low]))[0, 0]), 0.0, 1, True, worst)
     grid = _first_probes(law, low, high)
-    upper, count = _refined(
+    upper, count = refined(
         measured, lambda l, seen: bend_bound(l, seen[:, 0]), grid, tol, _MOST_PROBES
     )
-    return DensityBound(upper, worst, count, False)
+    return DensityBound(upper, 0.0, count, False, worst)
 
 
 def _proved_bound(
@@ -138,7 +142,7 @@ def _proved_bound(
     else:
         inside = law.atoms[(law.atoms > low) & (law.atoms < high)]
         grid = np.unique(np.concatenate([np.linspace(low, high, _FIRST_PROBES), inside]))
-        upper, count = _refined(measured, bound, grid, tol, _MOST_PROVED)
+        upper, count = refined(measured, bound, grid, tol, _MOST_PROVED)
     return DensityBound(upper, known.error(largest), count, True)
 
 
@@ -158,7 +162,7 @@ def _first_probes(law: DiscreteMeasure, low: float, high: float) -> Array:
     return grid[np.concatenate([[True], np.diff(grid) > 1e-15 * (high - low)])]
 
 
-def _refined(
+def refined(
     measured: Callable[[Array], Array],
     bounded: Callable[[Array, Array], Array],
     grid: Array,

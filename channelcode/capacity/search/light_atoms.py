@@ -25,7 +25,22 @@ def light_atoms(
     >>> light_atoms(rows, rows[0], np.array([1.0, 12.0]), slack=1e-6, depth=0.0).round(9)
     array([0.00e+00, 2.31e-07])
     """
-    weights, level = np.zeros(len(logs)), log_output.astype(np.float64)
+    found = log_weights(logs, log_output, limits, slack=slack, depth=depth, most=most)
+    return np.exp(found)
+
+
+def log_weights(
+    logs: Array,
+    log_output: Array,
+    limits: Array,
+    *,
+    slack: float,
+    depth: float,
+    most: int = 400,
+    lightest: float = _LIGHTEST,
+) -> Array:
+    """The logarithms of the weights of `light_atoms`, down to `lightest`; -inf where none is."""
+    weights, level = np.full(len(logs), -np.inf), log_output.astype(np.float64)
     with np.errstate(under="ignore"):
         rows = np.exp(logs)
     with np.errstate(invalid="ignore"):
@@ -36,12 +51,12 @@ def light_atoms(
         if not above[place] > slack:
             break
         row, log_row = rows[place], logs[place]
-        low, high = _LIGHTEST, 0.0
+        low, high = lightest, 0.0
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
             mixed = np.maximum(np.logaddexp(level, middle + log_row), LEAST)
-            found = own[place] - float(row @ mixed)
-            low, high = (middle, high) if found > limits[place] - depth else (low, middle)
-        weights[place] += np.exp(high)
+            height = own[place] - float(row @ mixed)
+            low, high = (middle, high) if height > limits[place] - depth else (low, middle)
+        weights[place] = np.logaddexp(weights[place], high)
         level = np.logaddexp(level, high + log_row)
     return weights

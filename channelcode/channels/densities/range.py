@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from channelcode._validation import Array
 from channelcode.channels.base import Channel
+from channelcode.channels.mapped.rescaled_density import as_given
 from channelcode.channels.support import Counts, Interval, as_support
 from channelcode.errors import InvalidArgument
 
 DROP = 50.0  # nats below the peak: a tail from here on that falls exponentially holds 1e-21
 _OFFSETS = np.concatenate([[0.0], np.geomspace(1e-9, 1e12, 1500)])
+_STEPS = np.geomspace(1e-12, 1e24, 721)
+_FAR = 16.0  # a law so many times narrower or wider than the unit is looked for at every scale
+_EXPONENTS = (1020.0, 500.0, 200.0, 60.0)  # of two: where a search at every scale ends
 _MOST_COUNTS = 1_000_000
 _CORE = 5.0  # scales on either side of the peak; what lies beyond is a tail
 _LONG = 3.0  # times the core: a range from which on points are spread ever wider in the tails
@@ -32,6 +37,15 @@ class Spread(NamedTuple):
     def centre(self) -> Array:
         """The middle of each core."""
         return 0.5 * (self.first + self.last)
+
+
+class Found(NamedTuple):
+    """Ends of one output law in t, its peak and its scale."""
+
+    low: float
+    high: float
+    peak: float
+    scale: float
 
 
 class Points(NamedTuple):
@@ -59,9 +73,9 @@ def line_log_density(channel: Channel, t: Array, l: Array) -> Array:
 
 
 def spread_of(channel: Channel, l: Array) -> Spread:
-    """Where the output laws lie: all but about 1e-18 of each between its ends, if it is no power.
+    """Where the output laws lie: all but about 1e-18 of each between its ends.
 
-    A law whose tails fall like a power of y has more beyond: what lies 50 nats below the peak.
+    Beyond them the density times the distance is 50 nats below its value at the peak.
     """
     inputs = np.atleast_1d(np.asarray(l, dtype=np.float64))
     ends, size = getattr(channel, "output_range", None), getattr(channel, "output_scale", None)
@@ -76,7 +90,12 @@ def spread_of(channel: Channel, l: Array) -> Spread:
     if ends is not None and size is not None:
         low, high = ends(inputs)
         return Spread(*map(_floats, (low, high, low, high, size(inputs))))
-    found = np.array([_searched(channel, float(x)) for x in inputs]).reshape(-1, 4).T
+    each, unit = [], 1.0
+    for x in inputs:
+        each.append(_searched(channel, float(x), unit))
+        far = not 1.0 / _FAR <= each[-1].scale <= _FAR
+        unit = 2.0 ** (frexp(each[-1].scale)[1] - 1) if far else 1.0
+    found = np.array(each).reshape(-1, 4).T
     scale = _floats(found[3] if size is None else size(inputs))
     if ends is not None:
         low, high = ends(inputs)
@@ -141,8 +160,41 @@ def _middle(support: Interval) -> float:
     return support.high - 1.0 if np.isfinite(support.high) else 0.0
 
 
-def _searched(channel: Channel, l: float) -> tuple[float, float, float, float]:
-    """Ends, peak and scale for one input of a user's density: climb, then walk out."""
+def _searched(channel: Channel, l: float, unit: float) -> Found:
+    """Ends, peak and scale for one input of a user's density: climb, then walk out.
+
+    Where the law turns out to be of another order than the `unit`, every scale is looked at.
+    """
+    found = _climbed(channel, l, unit * _OFFSETS, unit * _STEPS)
+    if found is not None and unit / _FAR <= found.scale <= unit * _FAR:
+        return found
+    found = searched_anywhere(channel, l) or found
+    if found is None:
+        given, at = as_given(channel, l)
+        name = f"{type(given).__name__}.log_density"
+        rule = "must be finite somewhere in the support, where the search looks (output_range(l) "
+        rule += "and output_scale(l) tell it where the output lies and how wide its peaks are)"
+        raise InvalidArgument(name, rule, f"-inf wherever it was tried, at l = {at}")
+    return found
+
+
+def searched_anywhere(channel: Channel, l: float) -> Found | None:
+    """The same by looking at every scale that a double has; None where nothing is found.
+
+    What is found in a unit of 2^k is 2^k times what is found in a unit of one.
+    """
+    for largest in _EXPONENTS:
+        exponents = np.arange(-min(largest, 1060.0), largest, 0.0625)
+        offsets = np.concatenate([[0.0], np.exp2(exponents)])
+        try:
+            return _climbed(channel, l, offsets, offsets[1::4])
+        except InvalidArgument:  # no number so far out
+            continue
+    return None
+
+
+def _climbed(channel: Channel, l: float, offsets: Array, steps: Array) -> Found | None:
+    """The highest peak near 0 or l, at these offsets from either, and how its sides fall."""
 
     def height(t: Array) -> Array:
         return line_log_density(channel, np.asarray(t, dtype=np.float64), np.asarray(l))
@@ -150,34 +202,42 @@ def _searched(channel: Channel, l: float) -> tuple[float, float, float, float]:
     centres = {0.0, l}
     if l > 0:
         centres.add(float(np.log(l)))
-    offsets = np.concatenate([-_OFFSETS[::-1], _OFFSETS])
-    grid = np.unique(np.concatenate([centre + offsets for centre in centres]))
+    both = np.concatenate([-offsets[::-1], offsets])
+    grid = np.unique(np.concatenate([centre + both for centre in centres]))
+    grid = grid[np.isfinite(grid)]
     values = height(grid)
     if not np.isfinite(values).any():
-        name = f"{type(channel).__name__}.log_density"
-        raise InvalidArgument(name, "must be finite somewhere in the support", f"l = {l}")
+        return None
     for _ in range(60):  # zoom in on the highest point
         top = int(np.argmax(values))
         left, right = grid[max(top - 1, 0)], grid[min(top + 1, len(grid) - 1)]
-        if right - left <= 1e-9 * max(abs(left), abs(right), 1e-9):
+        if right - left <= 1e-9 * max(abs(left), abs(right), steps[0]):
             break
-        grid = np.linspace(left, right, 17)
+        grid = left + (right - left) * np.linspace(0.0, 1.0, 17)
         values = height(grid)
         if values.max() - values.min() < 0.5:
             break
     top = int(np.argmax(values))
     peak, floor = float(grid[top]), float(values[top]) - DROP
-    steps = np.geomspace(1e-12, 1e12, 481)
-    ends, sides = [], []
+    outward, sides = [], []
     for sign in (-1.0, 1.0):
-        outward = height(peak + sign * steps)
-        fallen = outward < floor + DROP - 0.5  # of a Gaussian: at one deviation
-        sides.append(float(steps[max(int(np.argmax(fallen)) - 1, 0)]) if fallen.any() else np.inf)
-        above = np.flatnonzero(outward > floor)
+        places = peak + sign * steps
+        places = places[np.isfinite(places)]
+        outward.append((places, height(places)))
+        fallen = outward[-1][1] < floor + DROP - 0.5  # of a Gaussian: at one deviation
+        side = max(int(np.argmax(fallen)) - 1, 0) if fallen.any() else len(places) - 1
+        sides.append(float(steps[side]))
+    narrow, wide = sorted(sides)
+    scale = max(narrow, _LEAST_SIDE * wide)
+    ends = []
+    for places, heights in outward:
+        # the mass beyond a distance d is about d f, for tails that fall like a power of it
+        farther = np.maximum(np.log(steps[: len(places)]) - np.log(scale), 0.0)
+        above = np.flatnonzero(heights + farther > floor)
         last = int(above[-1]) if len(above) else 0
-        ends.append(peak + sign * steps[min(last + 1, len(steps) - 1)])
-    narrow, wide = np.minimum(sorted(sides), max(ends[1] - ends[0], 1e-12))
-    return float(ends[0]), float(ends[1]), peak, float(max(narrow, _LEAST_SIDE * wide))
+        ends.append(places[min(last + 1, len(places) - 1)])
+    scale = float(min(scale, max(ends[1] - ends[0], steps[0])))
+    return Found(float(ends[0]), float(ends[1]), peak, scale)
 
 
 def _last_count(channel: Channel, l: float) -> float:

@@ -77,7 +77,7 @@ class GammaMixture(LocationMixture):
         self.together = 4.0 / sqrt(max(self.shape, 1.0))
         self.posterior = Posterior(0.0, 0.0)
         if self.width <= WIDEST:
-            self.posterior = _posterior(self.shape, self.atoms, self.weights)
+            self.posterior = posterior(self.shape, self.atoms, np.log(self.weights))
 
     @property
     def affordable(self) -> bool:
@@ -114,7 +114,7 @@ class GammaMixture(LocationMixture):
         """By the bounds above."""
         k, last = self.shape, float(self.atoms[-1])
         spread, mean = self.posterior
-        strip = _strip(k, spread)
+        strip = zero_free_strip(k, spread)
         c, off = 1.0 - cos(strip), _off_one(spread, strip)
         grown = exp(0.5 * spread * (c / cos(strip)) ** 2) / (1.0 - off)
         noise = float(digamma(k)) - log(k)
@@ -146,11 +146,11 @@ def _moments(sizes: Array, share: Array) -> tuple[Array, Array]:
     return mean, (share * np.square(sizes - mean[:, None])).sum(axis=1)
 
 
-def _posterior(shape: float, atoms: Array, weights: Array) -> Posterior:
+def posterior(shape: float, atoms: Array, log_weights: Array) -> Posterior:
     """S and N of `GammaMixture`, for sorted atoms; see there."""
     if len(atoms) == 1:
         return Posterior(1e-12, 1e-12)
-    logs = np.log(weights) - shape * atoms
+    logs = log_weights - shape * atoms
     ratio = float(np.asarray(logsumexp(logs))) - float(logs[-1])  # ln A
     end = ratio + 12.0 + 2.0 * log(ratio + 12.0)  # T of the last atom but one, where cells end
     top = atoms[-1] - log(shape)
@@ -188,7 +188,7 @@ def _log_expm1(x: float) -> float:
     return x + log(-np.expm1(-x))
 
 
-def _strip(shape: float, spread: float) -> float:
+def zero_free_strip(shape: float, spread: float) -> float:
     """The width of a strip without zeros of q, in which cos(v)^-k stays small."""
     low, high = 0.0, min(_HIGHEST_STRIP, 3.0 / sqrt(shape))
     if _off_one(spread, high) <= _LEFT:
