@@ -310,6 +310,8 @@ class Belief(Immutable):
             encode = self._encoder.encode
             squares = values_of(matrix, lambda _, tile, places: _largest_square(encode(tile)))
             largest = max(squares)
+        elif _outlined(matrix) and type(self._encoder) is Linear:
+            largest = float(matrix.outlines.largest.max())  # type: ignore[attr-defined]
         else:
             largest = max(map(_largest_square, self._features(matrix)), default=0.0)
         if not np.isfinite(largest):
@@ -356,6 +358,11 @@ def _largest_square(features: Any) -> float:
         else:
             squares = np.vecdot(features, features)
     return float(squares.max(initial=0.0))
+
+
+def _outlined(X: Any) -> bool:
+    """Whether the lengths of streamed rows were found at the first pass."""
+    return is_streamed(X) and X.outlines is not None
 
 
 def _same_channel(one: Channel, other: Channel) -> bool:

@@ -2,25 +2,45 @@
 
 import numpy as np
 
-from channelcode._kernels.jit import kernel
+from channelcode._kernels.jit import inlined, kernel
+
+
+@inlined
+def moved(code, change, gauge, low, step, slack, factor, fall, rise, down, up):
+    """The least and the largest that a form can be now, and what it was at most."""
+    base = low + step * code
+    then = base + step + slack
+    least = factor * (base - slack) + change + fall * gauge + down
+    return max(least, 0.0), max(factor * then + change + rise * gauge + up, 0.0), then
+
+
+@inlined
+def line(size, error, least, most, weak, strong, bend, twice, charged, p, q, mean, own, whole):
+    """Bounds on A, B, the amount of the budget, and m^2 of a row."""
+    signal = min(weak, least)
+    below = 1.0 / (1.0 + bend * (most - signal))
+    above = 1.0 / (1.0 + bend * max(least - strong, 0.0))
+    near, far = max(size - error, 0.0), size + error
+    height = -below * (near * near + charged * signal)
+    slope = twice * np.sqrt(above * strong)
+    amount = (p + q * above) * (mean * far * far + own * strong + whole * most)
+    return height, slope, amount, far * far
 
 
 @kernel
-def moved_form(codes, moved, gauge, numbers):
+def moved_form(codes, change, gauge, numbers):
     """The least and the largest that a form can be now, and what it was at most, `(n,)` each.
 
-    `codes` `(n,)` are its steps, `moved` `(n,)` what is known of its change, `gauge` `(n,)` what
-    bounds the rest. `numbers`: its least, its step and the slack of both; its factor; the least and
-    the largest part of the gauge that may be added, and the same for a constant.
+    `codes` `(n,)` are its steps, `change` `(n,)` what is known of its change, `gauge` `(n,)` what
+    bounds the rest. `numbers`, a tuple: its least, its step and the slack of both; its factor; the
+    least and the largest part of the gauge that may be added, and the same for a constant.
     """
-    low, step, slack, factor = numbers[0], numbers[1], numbers[2], numbers[3]
-    fall, rise, down, up = numbers[4], numbers[5], numbers[6], numbers[7]
     least, most, then = np.empty(len(codes)), np.empty(len(codes)), np.empty(len(codes))
+    low, step, slack, factor, fall, rise, down, up = numbers
     for i in range(len(codes)):
-        base = low + step * codes[i]
-        then[i] = base + step + slack
-        least[i] = max(factor * (base - slack) + moved[i] + fall * gauge[i] + down, 0.0)
-        most[i] = max(factor * then[i] + moved[i] + rise * gauge[i] + up, 0.0)
+        least[i], most[i], then[i] = moved(
+            codes[i], change[i], gauge[i], low, step, slack, factor, fall, rise, down, up
+        )
     return least, most, then
 
 
@@ -29,20 +49,85 @@ def line_bounds(size, error, least, most, weak, strong, rule):
     """Bounds on A, B and the amount of the budget, and on m^2, `(n,)` each.
 
     `size` `(n,)` is |m| as it is known up to `error` `(n,)`; V is between `least` and `most`, S
-    between `weak` and `strong`. `rule` is b, 2c, whether the signal is charged, and the amount:
-    (r_3 + r_4 k^2) (r_5 m^2 + r_6 S + r_7 V).
+    between `weak` and `strong`. `rule`, a tuple, is b, 2c, whether the signal is charged, and the
+    amount: (r_3 + r_4 k^2) (r_5 m^2 + r_6 S + r_7 V).
     """
     n = len(size)
     height, slope, amount, square = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    bend, twice, charged, p, q, mean, own, whole = rule
     for i in range(n):
-        signal = min(weak[i], least[i])
-        below = 1.0 / (1.0 + rule[0] * (most[i] - signal))
-        above = 1.0 / (1.0 + rule[0] * max(least[i] - strong[i], 0.0))
-        near = max(size[i] - error[i], 0.0)
-        far = size[i] + error[i]
-        square[i] = far * far
-        height[i] = -below * (near * near + rule[2] * signal)
-        slope[i] = rule[1] * np.sqrt(above * strong[i])
-        whole = rule[5] * square[i] + rule[6] * strong[i] + rule[7] * most[i]
-        amount[i] = (rule[3] + rule[4] * above) * whole
+        height[i], slope[i], amount[i], square[i] = line(
+            size[i], error[i], least[i], most[i], weak[i], strong[i],
+            bend, twice, charged, p, q, mean, own, whole,
+        )  # fmt: skip
     return height, slope, amount, square
+
+
+@kernel
+def changed_forms(image, turn):
+    """sum_c turn[c, f] image[c, i]^2 for every form f and row i, `(f, n)`."""
+    count, n = image.shape
+    total = np.zeros((turn.shape[1], n))
+    for c in range(count):
+        for f in range(turn.shape[1]):
+            weight = turn[c, f]
+            if weight != 0.0:
+                for i in range(n):
+                    part = float(image[c, i])
+                    total[f, i] += weight * part * part
+    return total
+
+
+@kernel
+def line_scores(codes, strengths, change, turned, means, error, form, signal, blur, rule, roots):
+    """Bounds on lines at three roots of the budget, and on its amount, `(n,)` each.
+
+    `codes`, `change` and `form` are those of `moved_form` for V, `strengths`, `turned` and `signal`
+    those for S, whose rest is bounded by what V was, up to `blur`. The mean is known up to `error`.
+    """
+    n = len(means)
+    first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    bend, twice, charged, p, q, mean, own, whole = rule
+    low, step, slack, factor, fall, rise, down, up = form
+    low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1 = signal
+    root, root_1, root_2 = roots
+    for i in range(n):
+        least, most, then = moved(
+            codes[i], change[i], 0.0, low, step, slack, factor, fall, rise, down, up
+        )
+        weak, strong, _ = moved(
+            strengths[i], turned[i], then + blur,
+            low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1,
+        )  # fmt: skip
+        height, slope, amount[i], _ = line(
+            abs(means[i]), error, least, most, weak, strong,
+            bend, twice, charged, p, q, mean, own, whole,
+        )  # fmt: skip
+        first[i] = height + root * slope
+        second[i] = height + root_1 * slope
+        third[i] = height + root_2 * slope
+    return first, second, third, amount
+
+
+@kernel
+def plain_bounds(near, least, most, rule):
+    """Bounds on the scores of a rule without a budget, now and while a batch grows, `(n,)` each.
+
+    `near` `(n,)` is what |m| is at least, V is between `least` and `most`. `rule` is a, the root r
+    and the charge c of `-a m^2 + s (2 r - c s)`, which rises with s up to r where c is one; and
+    what rounding can do to |m| and s when the rule is asked again.
+    """
+    weight, root, charge, off, blur = rule[0], rule[1], rule[2], rule[3], rule[4]
+    high, later = np.empty(len(near)), np.empty(len(near))
+    for i in range(len(near)):
+        wide = np.sqrt(most[i])
+        spread = wide
+        if charge > 0.0:
+            spread = min(max(root, np.sqrt(least[i])), wide)
+        high[i] = spread * (2.0 * root - charge * spread) - weight * near[i] * near[i]
+        close = max(near[i] - off, 0.0)
+        spread = wide + blur
+        if charge > 0.0:
+            spread = min(root, spread)
+        later[i] = spread * (2.0 * root - charge * spread) - weight * close * close
+    return high, later

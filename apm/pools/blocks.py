@@ -64,6 +64,10 @@ class Blocks(ABC):
         """Something that is another once the source has changed, cheap to get; None if unknown."""
         return None
 
+    def growth(self) -> str | None:
+        """What has come to the source behind its rows, in words; None if nothing is known of it."""
+        return None
+
     @property
     def path(self) -> str | None:
         """Where the rows are, if they are in a file."""

@@ -37,12 +37,26 @@ def _there(path: Path) -> Iterator[None]:
 class File(Blocks):
     """A source whose rows are in one file or folder, watched by size, number and time of change."""
 
+    _end: int | None = None  # the bytes of a file whose last ones are rows
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path).absolute()
 
     @property
     def path(self) -> str:
         return str(self._path)
+
+    def _ends_at(self, end: int) -> None:
+        """Say where the rows end: a file that goes on behind them already may grow."""
+        if self._path.is_file() and self._path.stat().st_size == end:
+            self._end = end
+
+    def growth(self) -> str | None:
+        with _there(self._path):
+            size = os.stat(self._path).st_size
+        if self._end is None or size <= self._end:
+            return None
+        return f"its file has grown from {self._end} to {size} bytes"
 
     def state(self) -> tuple[int, ...]:
         with _there(self._path):
@@ -93,6 +107,7 @@ class RawFile(File):
         super().__init__(path)
         self._shape, self._dtype, self._offset = shape, np.dtype(dtype), offset
         self._fortran = fortran
+        self._ends_at(offset + shape[0] * shape[1] * self._dtype.itemsize)
 
     @classmethod
     def npy(cls, path: str | os.PathLike[str]) -> Blocks:
@@ -190,6 +205,7 @@ class MappedFile(File):
         self._slices = Sliced(rows)
         begin = rows.offset - rows.offset % mmap.ALLOCATIONGRANULARITY
         self._size = begin + len(rows._mmap)  # type: ignore[attr-defined]
+        self._ends_at(self._size)
 
     def blocks(self) -> Iterator[Any]:
         for block in self._slices.blocks():

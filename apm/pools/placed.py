@@ -18,8 +18,9 @@ import numpy as np
 from apm.cluster.versions import require_same, versions
 from apm.pools.blocks import regrouped
 from apm.pools.inputs import as_matrix, require_finite
+from apm.pools.marks import checksum
 from apm.pools.partitions import Chunk, Cut, DaskRows, Form, aligned, holders, made
-from apm.pools.streamed import EncodedRows, StreamedRows, checksum
+from apm.pools.streamed import EncodedRows, StreamedRows
 from apm.pools.tiling import tile_rows
 from channelcode.errors import InvalidArgument
 

@@ -23,12 +23,11 @@ from apm.pools.inputs import (
     require_finite,
     require_unmasked,
 )
+from apm.pools.marks import checksum
+from apm.pools.outlines import Outlines
 from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import streamed_fingerprint
 from channelcode.errors import InvalidArgument
-
-SEGMENT = 512  # words that are added up together in a checksum
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Streamed(ABC):
@@ -43,10 +42,14 @@ class Streamed(ABC):
     tile_rows: int
     _fingerprint: str | None = None
     placed: bool = False  # on a cluster, where functions are sent to them (`apm.pools.placed`)
+    #: Lengths and balls from the first pass over rows that can be read from anywhere.
+    outlines: Outlines | None = None
     #: What is remembered of each tile, for questions that need not read all of them.
     records: Any = None
     kept: Any = None  # and of each row (`apm.selectors.tiles.kept_forms`)
     misses: int = 0  # questions in a row that it did not help
+    products: int = 0  # with each row, that bounds of its forms are given
+    worn_from: float = float("inf")  # labels from which lengths say too little of them
 
     @abstractmethod
     def tiles(self, which: Any = None) -> Iterator[tuple[int, Any]]:
@@ -134,8 +137,9 @@ class Streamed(ABC):
 class StreamedRows(Streamed):
     """The rows of a source, checked at a first pass, and compared with it whenever they are read.
 
-    The first pass looks at width, type and finiteness, and keeps a checksum of every tile. A tile
-    that has another one later is refused: the pool has changed under the learner.
+    The first pass looks at width, type and finiteness, and keeps a checksum of every tile, and its
+    outline where rows can be read from anywhere. A tile that has another checksum later is refused:
+    the pool has changed under the learner.
 
     >>> blocks = [np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [5.0, 6.0]])]
     >>> rows = StreamedRows(Yielded(lambda: iter(blocks)))
@@ -157,12 +161,16 @@ class StreamedRows(Streamed):
         self.shape, self.dtype = (0, first.shape[1]), first.dtype
         self.tile_rows = tile_rows(first.shape[1], first.itemsize)
         sums, rows = [], 0
+        outlines = Outlines(self.tile_rows) if self.quick else None
         for tile in regrouped(chain([first], blocks), self.tile_rows):
             require_finite(tile, "pool", first_row=rows)
             sums.append(checksum(tile))
             rows += len(tile)
+            if outlines is not None:
+                outlines.add(tile)
         self.shape = (rows, first.shape[1])
         self._sums = sums
+        self.outlines = None if outlines is None else outlines.done()
 
     @property
     def seekable(self) -> bool:
@@ -204,6 +212,9 @@ class StreamedRows(Streamed):
         now = self.source.state()
         if now == self._state:
             return
+        grown = self.source.growth()
+        if grown is not None:
+            self._changed(grown)
         number = -1
         for number, tile in enumerate(regrouped(self._blocks(), self.tile_rows)):
             self._same(number, tile)
@@ -305,18 +316,6 @@ class EncodedRows(Streamed):
         found = as_matrix(self._encode(rows), "encoder(pool)", finite=False)
         require_finite(found, "encoder(pool)", first_row=start)
         return np.ascontiguousarray(found)
-
-
-def checksum(tile: Any) -> int:
-    """A number that changes with any single entry of a tile, and with the order of its parts."""
-    flat = np.ascontiguousarray(tile).reshape(-1)
-    words = flat.view(np.uint64 if flat.nbytes % 8 == 0 else np.uint32)
-    whole = len(words) // SEGMENT
-    parts = words[: whole * SEGMENT].reshape(whole, SEGMENT).sum(axis=1, dtype=np.uint64)
-    rest = words[whole * SEGMENT :].sum(dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        weights = np.arange(1, 2 * whole, 2, dtype=np.uint64) * GOLDEN
-        return int((parts * weights).sum(dtype=np.uint64) + rest + np.uint64(flat.nbytes))
 
 
 def over_tiles(X: Any, function: Callable[[Any], Any]) -> Any:

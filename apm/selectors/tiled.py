@@ -227,7 +227,8 @@ def choose_streamed(
             row = bounds.pick(partial(_rated_tile, rule, now, X, left, seed), X.tile_rows)
         if row is None:
             if found is None:
-                held = _passed(rule, now, X, left, seed, bounds if first is None else None)
+                own = bounds if first is None else None
+                held = _passed(rule, now, X, left, seed, own, count - len(picked))
             else:
                 held = found[1]
             if held.partial and bounds is not None:
@@ -256,7 +257,7 @@ def choose_streamed(
 
 
 def _passed(
-    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, bounds: Any
+    rule: Selector, belief: Belief, X: Any, is_open: Any, seed: int, bounds: Any, wanted: int
 ) -> Leaders:
     """The leaders by a pass over the tiles: those that can hold them, where bounds are known."""
     from apm.selectors.tiles.pruning import Pruning
@@ -266,7 +267,7 @@ def _passed(
 
     pruning = Pruning.of(rule, belief, X)
     if pruning is not None:
-        found = pruning.pick(is_open, partial(open_tiles, X, is_open), rate)
+        found = pruning.pick(is_open, partial(open_tiles, X, is_open), rate, wanted)
         if found is not None:
             return found
     held, X.kept = Leaders(), None
@@ -294,14 +295,14 @@ def passed_once(
     from apm.selectors.tiles.envelope import envelope_of
     from apm.selectors.tiles.foresight import Lines
 
-    kept = None
+    kept, lines = None, Lines.of(selector, belief, X)
     if keep:
-        X.kept, lines = None, Lines.of(selector, belief, X)
+        X.kept = None
         if X.misses >= PATIENCE:  # of no use so far: now and then another try
             X.misses += 1
         rests = X.misses > PATIENCE and X.misses % REST
         kept = None if lines is None or rests else lines.kept(X, is_open)
-    envelope = envelope_of(selector, belief, X, kept)
+    envelope = envelope_of(selector, belief, X, kept, None if lines is None else lines.rule)
     if envelope is None:
         return None
     for start, tile, places in open_tiles(X, is_open):

@@ -19,6 +19,7 @@ import numpy as np
 from apm.selectors.ranking import Indices, tie
 from apm.selectors.tiles.leaders import Leaders
 from channelcode._validation import Array
+from channelcode.measures import ScalarPool
 
 if TYPE_CHECKING:
     from apm.belief import Belief
@@ -33,8 +34,11 @@ MOST_ROWS = 1 << 17
 class Envelope:
     """The lines of a pass that can lead, or be the lowest, at a budget that is not known yet."""
 
-    def __init__(self, selector: Any, belief: Belief, X: Any, kept: Any = None) -> None:
+    def __init__(
+        self, selector: Any, belief: Belief, X: Any, kept: Any = None, rule: Any = None
+    ) -> None:
         self.selector, self.belief, self.X, self.forms = selector, belief, X, kept
+        self.rule = rule  # of lines that a formula gives
         self.rises = selector.power.joined([1.0, 2.0]) == 2.0
         self.amounts: list[float] = []
         self.count, self.largest_power = 0, 0.0
@@ -50,12 +54,11 @@ class Envelope:
         """Look at the candidates of a tile, and keep those that can matter."""
         ready = self.selector
         look: Look | None = ready.look(self.belief, tile, places)
-        lines = None if look is None else look.lines(ready)
+        lines = None if look is None else self._lines(look, tile)
         if look is None or lines is None:
             self.failed = True
             return
-        self.amounts.append(look.budget(ready, self.belief, tile))
-        height, slope = lines
+        height, slope, strength = lines
         self.sums += height.sum(), slope.sum()
         self.count += len(places)
         self.largest_power = max(self.largest_power, float(look.laws.second_moment.max()))
@@ -65,15 +68,38 @@ class Envelope:
         laws: Any = look.laws
         share = look.share
         if self.forms is not None:
-            self._keep(start, tile, places, look, height + self.knots[0] * slope)  # type: ignore[index]
+            value = height + self.knots[0] * slope  # type: ignore[index]
+            self._keep(start, tile, places, look, value, strength)
         self._sift(rows, laws.mean, laws.variance, share, height, slope)
 
-    def _keep(self, start: int, tile: Any, places: Indices, look: Look, values: Array) -> None:
+    def _lines(self, look: Look, tile: Any) -> tuple[Array, Array, Array] | None:
+        """A and B, and by what a row may set the budget, `(n,)` each; takes in that of the tile.
+
+        The budget must be that of memory to the last bit, but only where a tile can set it.
+        """
+        ready, laws = self.selector, look.laws
+        if self.rule is None or not isinstance(laws, ScalarPool):
+            found = look.lines(ready)
+            self.amounts.append(look.budget(ready, self.belief, tile))
+            return None if found is None else (*found, look.seen.laws.second_moment)
+        from apm._kernels.kept_bounds import line_bounds
+
+        size, variance = np.abs(laws.mean), laws.variance
+        signal = look.share * variance
+        forms = variance, variance, signal, signal
+        height, slope, amount, _ = line_bounds(size, np.zeros(len(size)), *forms, self.rule)
+        if not float(amount.max()) * (1.0 + SLACK) < max(self.amounts, default=-np.inf):
+            self.amounts.append(look.budget(ready, self.belief, tile))
+        return height, slope, amount
+
+    def _keep(
+        self, start: int, tile: Any, places: Indices, look: Look, values: Array, strength: Array
+    ) -> None:
         variance = look.laws.total_variance
         signal = (look.share * variance,) if len(self.forms.forms.matrices) == 2 else ()
         self.forms.add(start, tile, places, (variance, *signal))
         self.forms.foremost.best.add(start, tile, places, values)
-        self.forms.foremost.strongest.add(start, tile, places, look.seen.laws.second_moment)
+        self.forms.foremost.strongest.add(start, tile, places, strength)
 
     def _begin(self) -> bool:
         root = float(np.sqrt(self.amounts[0]))
@@ -160,12 +186,17 @@ class Envelope:
         return ready.at(power), held
 
 
-def envelope_of(selector: Any, belief: Belief, X: Any, kept: Any = None) -> Envelope | None:
+def envelope_of(
+    selector: Any, belief: Belief, X: Any, kept: Any = None, rule: Any = None
+) -> Envelope | None:
     """An empty envelope for a rule whose scores are lines in the root of its budget; else None.
 
-    `kept` is where the forms of all rows are kept as they come (`KeptForms`), or None.
+    `kept` is where the forms of all rows are kept as they come (`KeptForms`), or None; `rule` what
+    lines follow from that a formula gives (`Lines`).
     """
     if not selector.looks_twice:
         return None
     ready = selector.looking(belief, X)
-    return None if ready is None or not ready.draws_lines else Envelope(ready, belief, X, kept)
+    if ready is None or not ready.draws_lines:
+        return None
+    return Envelope(ready, belief, X, kept, rule)

@@ -32,6 +32,7 @@ from channelcode._validation import Seed
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
 
+FEWEST, EACH = 4, 3  # products for each sight, and for each label or pick since forms were kept
 AHEAD = 4  # picks that one pass looks at
 MOST = 0.5  # of the tiles: if more must be read, a pass over all costs no more
 NEAR = 1e-6  # of a score: rows this near to the second best are looked at closely
@@ -77,6 +78,11 @@ class Lines:
             return None
         return cls(ready, posterior, forms, b, correlation, selector.charged, amount)
 
+    @property
+    def rule(self) -> tuple[float, ...]:
+        """The numbers by which lines are computed (`apm._kernels.kept_bounds.line_bounds`)."""
+        return self.bend, 2.0 * self.correlation, float(self.charged), *self.amount
+
     def under(self, belief: Belief, X: Any) -> bool:
         """Whether these are the lines under a belief: they may have been foretold."""
         here: Any = belief.sized(X).posterior
@@ -86,7 +92,9 @@ class Lines:
     def kept(self, X: Any, is_open: Any) -> KeptForms:
         """Empty forms for a pass under this belief."""
         constant = len(self.posterior.mean) > X.shape[1]
-        return KeptForms(X, self.forms, is_open, constant)
+        kept = KeptForms(X, self.forms, is_open, constant)
+        kept.labels = self.posterior.num_observations
+        return kept
 
 
 class Foresight:
@@ -151,7 +159,8 @@ class Foresight:
             if look is None:
                 break
             power = look.budget(ready, now, features)
-            sight = LineSight(lines, kept, power, COLUMNS)
+            changes = lines.posterior.num_observations - kept.labels + step
+            sight = LineSight(lines, kept, power, min(FEWEST + EACH * abs(changes), COLUMNS))
             seen[key] = lines, sight
             sights.append(sight)
             values = ready.rated(look, float(sight.roots[0]) ** 2).values

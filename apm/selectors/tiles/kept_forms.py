@@ -20,18 +20,17 @@ from typing import Any
 
 import numpy as np
 
+from apm.pools.outlines import LEVELS, coded, rounding
 from apm.posteriors.covariances.products import times
 from apm.selectors.matching.pooled_form import PooledForm
 from apm.selectors.tiles.foremost import Foremost
 from channelcode._validation import Array
 
-LEVELS = 256
 DOUBLE = 16 * float(np.finfo(np.float64).eps)  # of sums and products of a few numbers
 ASIDE = 2  # directions that are left out where the common factor of two signals is found
 TINIEST = 1e-300
 STRICT = 8.0  # how much more a change of the variance counts than one of the signal
 SETTLED = 0.05  # of a form: changes along a direction that are not worth a product
-FEW = 7  # products that cost little more than one
 ROUNDING = 1e-12  # of products of matrices in double precision, relative to their sizes
 
 
@@ -85,32 +84,63 @@ class KeptForms:
     `foremost` are rows that were among the best: from them the next ones are foretold.
     """
 
+    open: Any = None  # bits, of all rows if None
+    labels: int = 0  # that the belief had
+
     def __init__(self, X: Any, forms: Forms, is_open: Any, constant: bool) -> None:
-        count, tiles, columns = len(forms.matrices), X.num_tiles, X.shape[1]
-        about = np.finfo(X.dtype)
-        self.forms, self.constant, self.height = forms, constant, X.tile_rows
-        self.columns, self.dtype = columns, X.dtype
-        self.unit = (8 + 2 * columns) * float(about.eps)
-        self.floor = float(np.sqrt((8 + columns) * float(about.tiny)))  # squares below underflow
+        count, tiles = len(forms.matrices), X.num_tiles
+        self._begin(X, forms, constant)
         self.codes = np.zeros((count, len(X)), dtype=np.uint8)
         self.low, self.step = np.zeros((count, tiles)), np.zeros((count, tiles))
         self.length = np.zeros(tiles)
         self.open = np.packbits(is_open)
-        self.foremost, self.scans = Foremost(columns, X.dtype), 0
+
+    def _begin(self, X: Any, forms: Forms, constant: bool) -> None:
+        self.forms, self.constant, self.height = forms, constant, X.tile_rows
+        self.columns, self.dtype, self.outlines = X.shape[1], X.dtype, X.outlines
+        self.unit, self.floor = rounding(X.shape[1], X.dtype)
+        self.foremost, self.scans = Foremost(X.shape[1], X.dtype), 0
+
+    @classmethod
+    def of_lengths(cls, X: Any, now: Forms) -> KeptForms | None:
+        """The form c |x|^2 of all rows by their outlines, c the largest eigenvalue of Sigma now.
+
+        Nothing was read for it. None where lengths are not known or beyond range, or a signal is
+        asked for too.
+        """
+        known, columns = X.outlines, X.shape[1]
+        (sigma, *signal), kept = now.matrices, cls.__new__(cls)
+        if known is None or signal:
+            return None
+        own = np.diag(sigma).copy()
+        constant = len(own) > columns
+        top = float(np.linalg.eigvalsh(sigma[:columns, :columns])[-1])
+        if not top > 0:
+            return None
+        own[:columns] = top
+        size = float(np.sqrt(own.max())), float(np.sqrt(own.sum()))
+        forms = Forms(np.diag(np.sqrt(own)), (np.ones(len(own)),), (np.diag(own),), (size,))
+        kept._begin(X, forms, constant)
+        with np.errstate(over="ignore", invalid="ignore"):
+            kept.codes = known.codes[None]
+            kept.low = (top * known.low + (own[columns] if constant else 0.0))[None]
+            kept.step = top * known.step[None]
+            kept.length = np.sqrt(known.largest * (1.0 + kept.unit) + constant) + kept.floor
+        kept.floor *= max(1.0, size[0])  # what underflow does to |x|^2, c times
+        return kept if kept.complete else None
 
     def add(self, start: int, tile: Any, places: Any, values: tuple[Array, ...]) -> None:
         """Keep the forms `values` `(len(places),)` of the candidates of a tile."""
         number = start // self.height
         with np.errstate(over="ignore"):
-            longest = float(np.vecdot(tile, tile).max()) * (1.0 + self.unit)
+            known = self.outlines
+            longest = np.vecdot(tile, tile).max() if known is None else known.largest[number]
+        longest = float(longest) * (1.0 + self.unit)
         self.length[number] = np.sqrt(longest + self.constant) + self.floor
         for place, form in enumerate(values):
-            low, high = float(form.min()), float(form.max())
-            step = (high - low) / LEVELS
-            self.low[place, number], self.step[place, number] = low, step
-            if step > 0:
-                code = np.minimum((form - low) / step, LEVELS - 1).astype(np.uint8)
-                self.codes[place, start + places] = code
+            code, self.low[place, number], self.step[place, number] = coded(form)
+            where = slice(start, start + len(tile)) if len(places) == len(tile) else start + places
+            self.codes[place, where] = code
 
     @property
     def complete(self) -> bool:
@@ -124,15 +154,15 @@ class KeptForms:
 
     def knows(self, start: int, places: Any) -> bool:
         """Whether all candidates of the tile at row `start` were candidates when it was kept."""
+        if self.open is None:
+            return True
         bits = np.unpackbits(self.open[start // 8 : (start + self.height + 7) // 8])
         return bool(bits[places].all())
 
-    def held(self, place: int, start: int, places: Any) -> tuple[Any, float, float]:
-        """The steps of a form of the candidates of a tile, its least and the height of a step."""
-        number = start // self.height
-        codes = self.codes[place, start : start + self.height]
-        codes = codes if len(places) == len(codes) else codes[places]
-        return codes, float(self.low[place, number]), float(self.step[place, number])
+    def held(self, start: int, places: Any) -> Any:
+        """The steps of the forms of the candidates of a tile, `(f, n)`."""
+        codes = self.codes[:, start : start + self.height]
+        return codes if len(places) == codes.shape[1] else codes[:, places]
 
 
 class Moved:
@@ -152,7 +182,7 @@ class Moved:
         chosen = [(int(k) // width, int(k) % width) for k in order[:most]]
         settled = [changes[form].worth[k] < SETTLED for form, k in chosen]
         count = settled.index(True) if True in settled else len(chosen)
-        chosen = chosen[: max(count, FEW)]
+        chosen = chosen[:count]
         columns = [changes[form].vectors[:, k] for form, k in chosen]
         self.columns = np.array(columns).reshape(-1, width).T
         self.turn = np.zeros((len(chosen), len(changes)))
@@ -175,27 +205,43 @@ class Moved:
         """
         from apm._kernels.kept_bounds import moved_form
 
-        kept, length = self.kept, float(self.kept.length[start // self.kept.height])
-        moved = np.zeros((len(self.factors), len(places)))
-        if len(self.turn):
-            moved = (self.turn.T.astype(image.dtype) @ np.square(image)).astype(np.float64)
-        if not np.isfinite(moved.sum()):
+        change = self.changes(image)
+        if change is None:
             return None
+        codes, numbers, blur = self.steps(start, places)
         found: list[tuple[Array, Array]] = []
-        gauge = moved[0]  # not used for the variance, whose rest is bounded by |x|^2
+        gauge = change[0]  # not used for the variance, whose rest is bounded by |x|^2
+        for form in range(len(self.factors)):
+            least, most, gauge = moved_form(codes[form], change[form], gauge, numbers[form])
+            found.append((least, most))
+            gauge += blur
+        return found
+
+    def changes(self, image: Array) -> Array | None:
+        """What is known of the changes of each form `(f, n)`; None if one overflows."""
+        from apm._kernels.kept_bounds import changed_forms
+
+        found = changed_forms(image, self.turn)
+        return found if np.isfinite(found.sum()) else None
+
+    def steps(self, start: int, places: Any) -> tuple[Array, list[tuple[float, ...]], float]:
+        """Steps of all forms `(f, n)`, where they lie now, and what rounding did to the first.
+
+        The second are the numbers of `apm._kernels.kept_bounds.moved_form`.
+        """
+        kept, number = self.kept, start // self.kept.height
+        length, numbers = float(kept.length[number]), []
         for form, factor in enumerate(self.factors):
-            codes, low, step = kept.held(form, start, places)
+            low, step = float(kept.low[form, number]), float(kept.step[form, number])
             part = (self.fall[form], self.rise[form])
             blur, rest = self._blur(form, length), (0.0, 0.0)
             if form == 0:
                 part, rest = rest, (part[0] * length**2, part[1] * length**2)
             slack = DOUBLE * (abs(low) + LEVELS * step)
-            numbers = (low, step, slack, factor, *part, rest[0] - blur, rest[1] + blur)
-            least, most, then = moved_form(codes, moved[form], gauge, np.array(numbers))
-            found.append((least, most))
-            gauge = then
-            gauge += kept.forms.blur(form, kept.unit, kept.floor, length)
-        return found
+            ends = *part, rest[0] - blur, rest[1] + blur
+            numbers.append((low, step, slack, factor, *ends))
+        blur = kept.forms.blur(0, kept.unit, kept.floor, length)
+        return kept.held(start, places), numbers, blur
 
     def _blur(self, form: int, length: float) -> float:
         """What rounding can do to a form, then and now, and to the products with `columns`."""

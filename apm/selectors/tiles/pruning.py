@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,11 @@ from apm.selectors.rules.information_gain import InformationGain
 from apm.selectors.rules.max_variance import MaxVariance
 from apm.selectors.rules.uncertainty import Uncertainty
 from apm.selectors.tiles.descent import TileLimits, read_down
+from apm.selectors.tiles.gain_table import GainTable
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
 from apm.selectors.tiles.records import CELLS, Known, Ranges, TileRecords
-from apm.selectors.tiles.scanning import PlainSight, scan
+from apm.selectors.tiles.scanning import COLUMNS, PlainSight, scan
 from channelcode._validation import Array
 from channelcode.channels import Logistic
 from channelcode.measures import ScalarPool
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
 
 MOST = 0.75  # of the tiles: if more can hold the best, all are read in order
+FEW = 4  # products that are tried first, where none are not enough
 LITTLE = 0.6  # the same where a pass by few products can tell them apart
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
 INTEGRAL = 1e-9  # bits: more than the error of an information
@@ -49,6 +52,7 @@ class Reach(ABC):
     signed = True
     varies = True
     scans = False  # whether bounds cost less than scores
+    by_length = True  # and by the lengths of rows alone
 
     @abstractmethod
     def highest(self, ranges: Ranges) -> Array:
@@ -67,6 +71,16 @@ class Reach(ABC):
         near = np.maximum(ranges.near - off, 0.0)
         none = np.zeros(np.shape(ranges.wide))
         return self.highest(Ranges(near, ranges.far, none, ranges.wide + blur))
+
+    def quickly(
+        self, near: Array, form: tuple[Array, Array], off: float, blur: float
+    ) -> tuple[Array, Array]:
+        """No candidate scores more, now and while a batch grows, by |m| and a range of s^2.
+
+        It may be more than `highest` and `while_asked` have, where these take time.
+        """
+        ranges = Ranges(near, near, *(np.sqrt(end) for end in form))
+        return self.highest(ranges), self.while_asked(ranges, off, blur)
 
     def inputs(self, rating: Rating) -> tuple[Array, Array] | None:
         """Means and deviations of the candidates of a rating."""
@@ -91,20 +105,31 @@ class Matched(Reach):
         ends = np.minimum(self._spread(ranges.narrow), self._spread(ranges.wide))
         return -np.square(ranges.far) + ends
 
+    def quickly(
+        self, near: Array, form: tuple[Array, Array], off: float, blur: float
+    ) -> tuple[Array, Array]:
+        return _compiled(near, form, (1.0, self.root, float(self.charged), off, blur))
+
     def _spread(self, s: Array) -> Array:
         return s * (2.0 * self.root - (s if self.charged else 0.0))
 
 
 class Widest(Reach):
-    """MaxVariance: s^2."""
+    """MaxVariance: s^2. A whole pass leaves ranges of s by which few tiles are read later."""
 
     scans = True
+    by_length = False
 
     def highest(self, ranges: Ranges) -> Array:
         return np.square(ranges.wide)
 
     def lowest(self, ranges: Ranges) -> Array:
         return np.square(ranges.narrow)
+
+    def quickly(
+        self, near: Array, form: tuple[Array, Array], off: float, blur: float
+    ) -> tuple[Array, Array]:
+        return _compiled(near, form, (0.0, 0.0, -1.0, off, blur))
 
 
 class Telling(Reach):
@@ -115,17 +140,34 @@ class Telling(Reach):
     follow from a <= b for m > 0, which was checked on a grid (tests).
     """
 
+    scans = True
+
+    def quickly(
+        self, near: Array, form: tuple[Array, Array], off: float, blur: float
+    ) -> tuple[Array, Array]:
+        wide = form[1] + blur * (2.0 * np.sqrt(form[1]) + blur)
+        found = _gains().above(np.maximum(near - off, 0.0), wide) + INTEGRAL
+        return found, found.copy()
+
     def highest(self, ranges: Ranges) -> Array:
-        return self._gain(ranges.near, ranges.wide) + INTEGRAL
+        return _gain(ranges.near, np.square(ranges.wide)) + INTEGRAL
 
     def lowest(self, ranges: Ranges) -> Array:
-        return self._gain(ranges.far, ranges.narrow) - INTEGRAL
+        return _gain(ranges.far, np.square(ranges.narrow)) - INTEGRAL
 
-    def _gain(self, mean: Array, deviation: Array) -> Array:
-        from channelcode.information import mutual_information
 
-        pool = ScalarPool(mean.ravel(), np.square(deviation).ravel())
-        return np.asarray(mutual_information(Logistic(), pool).bits).reshape(mean.shape)
+def _gain(mean: Array, variance: Array) -> Array:
+    """The information of labels through the logistic channel in bits, of the shape of the means."""
+    from channelcode.information import mutual_information
+
+    pool = ScalarPool(mean.ravel(), variance.ravel())
+    return np.asarray(mutual_information(Logistic(), pool).bits).reshape(mean.shape)
+
+
+@cache
+def _gains() -> GainTable:
+    """The one table of these, which grows as variances are met."""
+    return GainTable(_gain)
 
 
 class Nearest(Reach):
@@ -180,15 +222,17 @@ class Pruning:
             number = start // self.X.tile_rows
             self.records.read(number, start, tile, places, found, self.now)
 
-    def pick(self, is_open: Any, tiles: Any, rate: Any) -> Leaders | None:
+    def pick(self, is_open: Any, tiles: Any, rate: Any, wanted: int = 1) -> Leaders | None:
         """The leaders by the tiles that can hold them; None if most must be read, or ties are open.
 
         `tiles(numbers)` gives first row, rows and candidates of tiles; `rate(start, tile, places)`
-        their rating.
+        their rating. `wanted` is how many rows a batch still needs.
         """
         if not self.records.complete:
             return None
-        found, kept, count = None, self.X.kept, int(np.count_nonzero(is_open))
+        found, count = None, int(np.count_nonzero(is_open))
+        forms = Forms.of(self.posterior, None) if self.reach.scans else None
+        kept = None if forms is None else self._kept(forms)
 
         def rated(start: int, tile: Any, places: Any) -> Rating:
             rating = rate(start, tile, places)
@@ -199,31 +243,64 @@ class Pruning:
             most = MOST if kept is None else LITTLE
             found = read_down(self._limits(is_open), count, most, tiles, rated)
             self.records.misses = self.records.misses + 1 if found is None else 0
-        forms = None if found is not None or kept is None else Forms.of(self.posterior, None)
-        if kept is not None and forms is not None and kept.fits(forms):
-            sight = PlainSight(self.reach, kept, self.posterior, forms)
+        if found is None and kept is not None and forms is not None:
+            most = self.X.products
+            sight = PlainSight(self.reach, kept, self.posterior, forms, most, wanted=wanted)
             scan(kept, [sight], tiles)
             found = None if sight.lost else read_down(sight.limits, count, MOST, tiles, rated)
-            if found is None:
-                self.X.kept = None
+            if found is None or sight.stale:
+                self._wear(kept)
+            elif sight.loose:
+                self.X.products = min(max(FEW, 2 * self.X.products), COLUMNS)
         return found
+
+    def _kept(self, forms: Forms) -> KeptForms | None:
+        """The forms of all rows that are known: those of a pass, or else their lengths.
+
+        Where rows lie in clusters a pass by lengths would leave wide ranges, and later questions
+        would read tiles that they need not.
+        """
+        kept = self.X.kept
+        if kept is not None:
+            return kept if kept.fits(forms) else None
+        worn = self.posterior.num_observations >= self.X.worn_from
+        if worn or not self.reach.by_length or self.records.clustered:
+            return None
+        return KeptForms.of_lengths(self.X, forms)
+
+    def _wear(self, kept: KeptForms) -> None:
+        """Leave forms that were of little use out of the next question."""
+        if kept is self.X.kept:
+            self.X.kept = None
+        else:
+            self.X.worn_from = self.posterior.num_observations
 
     def _limits(self, is_open: Any) -> TileLimits:
         """The bounds of all tiles by what is remembered of them."""
         ranges = self.records.ranges(self.now, is_open)
         full = ranges.far >= ranges.near
         clean = Ranges(*(np.where(full, each, 0.0) for each in ranges))
-        highest, lowest = self.reach.highest(clean), self.reach.lowest(clean)
-        highest = np.where(full, highest, -np.inf).reshape(-1, CELLS).max(axis=1)
-        lowest = np.where(full, lowest, np.inf).reshape(-1, CELLS).min(axis=1)
-        power = (np.square(clean.far) + np.square(clean.wide)).reshape(-1, CELLS)
+        off, blur = (float(np.max(each)) for each in self.records.slack(self.now, slice(None)))
+        form = np.square(clean.narrow), np.square(clean.wide)
+        highest, later = (
+            np.where(full, each, -np.inf).reshape(-1, CELLS).max(axis=1)
+            for each in self.reach.quickly(clean.near, form, off, blur)
+        )
+        power = (np.square(clean.far) + form[1]).reshape(-1, CELLS).max(axis=1)
+        ends = clean.near.min(), clean.far.max(), clean.narrow.min(), clean.wide.max()
+        deepest = float(self.reach.lowest(Ranges(*(np.array([end]) for end in ends)))[0])
         with np.errstate(invalid="ignore"):
-            slack = ROUNDING * np.maximum(np.abs(highest), np.abs(lowest))
-        off, blur = (np.max(each) for each in self.records.slack(self.now, slice(None)))
-        later = self.reach.while_asked(clean, off, blur)
-        later = np.where(full, later, -np.inf).reshape(-1, CELLS).max(axis=1)
-        deepest = float((lowest - slack).min())
-        return TileLimits(highest + slack, power.max(axis=1), deepest, later)
+            slack = ROUNDING * np.maximum(np.abs(highest), abs(deepest))
+        deepest -= float(np.max(slack))
+        return TileLimits(highest + slack, power, deepest, later + slack)
+
+
+def _compiled(
+    near: Array, form: tuple[Array, Array], rule: tuple[float, ...]
+) -> tuple[Array, Array]:
+    from apm._kernels.kept_bounds import plain_bounds
+
+    return plain_bounds(near, *form, np.array(rule))
 
 
 def gaussian_of(belief: Belief, X: Any) -> ScalarGaussian | None:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apm.pools.outlines import CELLS, outline, rounding
 from channelcode._validation import Array
 
-CELLS = 16  # of a tile
+CLUSTERED = 0.5  # of a length: balls smaller than that tell tiles apart
 MOST_CLOSED = 256  # rows of a tile that were no candidates at its last reading
 MOST_BELIEFS = 12  # at which tiles were last read; those of the oldest keep their balls alone
 PATIENCE, REST = 3, 8  # after three questions that no bound helped, one of eight tries again
@@ -55,18 +56,17 @@ class TileRecords:
         tiles, columns = X.num_tiles, X.shape[1]
         cells, self.cells = tiles * CELLS, CELLS
         self.height = X.tile_rows // CELLS
-        self.centre = np.zeros((cells, columns), X.dtype)
-        self.radius = np.full(cells, np.inf)
-        self.norm = np.full(cells, np.inf)
+        known = X.outlines
+        self.centre = np.zeros((cells, columns), X.dtype) if known is None else known.centre
+        self.radius = np.full(cells, np.inf) if known is None else known.radius
+        self.norm = np.full(cells, np.inf) if known is None else known.norm
         self.range = np.full((cells, 4), np.nan)  # means from, to; deviations from, to
         self.at: list[Known | None] = [None] * tiles
         self.misses = self.resting = 0
         self._lock = Lock()  # two learners may ask about one pool
         self.beliefs: list[Known] = []
         self.closed: dict[int, Any] = {}
-        about = np.finfo(X.dtype)
-        self.unit = (8 + 2 * columns) * float(about.eps)  # a product, its square and their sum
-        self.floor = float(np.sqrt((8 + columns) * float(about.tiny)))  # squares below underflow
+        self.unit, self.floor = rounding(columns, X.dtype)
 
     def read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
         """Remember the inputs `found` (means, deviations) of the candidates of a tile."""
@@ -76,7 +76,9 @@ class TileRecords:
     def _read(self, number: int, start: int, tile: Any, places: Any, found: Any, at: Known) -> None:
         cells = slice(number * CELLS, (number + 1) * CELLS)
         if not np.isfinite(self.norm[cells]).all():  # which is set last
-            self._surround(cells.start, tile)
+            ball = outline(tile, self.height)
+            self.centre[cells], self.radius[cells] = ball.centre, ball.radius
+            self.norm[cells] = ball.norm
         self.at[number] = None
         closed = len(tile) - len(places)
         if closed > MOST_CLOSED:
@@ -105,21 +107,6 @@ class TileRecords:
             oldest = self.beliefs.pop(0)
             self.at = [None if each is oldest else each for each in self.at]
 
-    def _surround(self, first: int, tile: Any) -> None:
-        for cell in range(CELLS):
-            rows = tile[cell * self.height : (cell + 1) * self.height]
-            if len(rows) == 0:
-                self.radius[first + cell] = self.norm[first + cell] = 0.0
-                continue
-            with np.errstate(over="ignore", invalid="ignore"):
-                centre = rows.mean(axis=0)
-                apart = rows - centre
-                far = np.sqrt(float(np.vecdot(apart, apart).max()))
-                norm = np.sqrt(float(np.vecdot(rows, rows).max()))
-            self.centre[first + cell] = centre
-            self.radius[first + cell] = far * (1.0 + self.unit) + self.floor
-            self.norm[first + cell] = norm * (1.0 + self.unit) + self.floor
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
@@ -141,6 +128,11 @@ class TileRecords:
     def complete(self) -> bool:
         """Whether every cell lies in a known ball, and the lengths of its rows are known."""
         return bool(np.isfinite(self.radius).all() and np.isfinite(self.norm).all())
+
+    @property
+    def clustered(self) -> bool:
+        """Whether most rows are near the others of their cell, compared with their lengths."""
+        return bool(np.median(self.radius) < CLUSTERED * np.median(self.norm))
 
     def ranges(self, now: Known, is_open: Any) -> Ranges:
         """Where the inputs of all candidates can lie under other parameters, as computed."""

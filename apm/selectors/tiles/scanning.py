@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from apm.pools.outlines import LEVELS
 from apm.posteriors.covariances.products import times
 from apm.power import PoolMaxPower, SharePower, SignalPower, VariancePower
 from apm.selectors.tiles.descent import TileLimits
@@ -27,6 +28,10 @@ COLUMNS = 15  # products that a pass spends on changes of forms, for each belief
 TOGETHER = 4096  # rows that are set aside before they are multiplied
 MOST = 0.2  # of all rows: if more are set aside, a pass by all products costs no more
 STALE = 0.04  # if that many were, the next question takes such a pass
+LOOSE = 0.02  # if that many were, the next question spends more products
+CLOSE = 64  # rows of those set aside whose scores are bounded from both sides
+AMONG = 16  # best rows of which the next row of a batch is likely one
+NEAR = 1e-9  # of a score: rows this near to the second best are set aside
 
 #: Amount of a policy: (r_0 + r_1 k^2) (r_2 m^2 + r_3 S + r_4 V), the largest of all rows.
 POWERS: dict[type, tuple[float, ...]] = {
@@ -44,6 +49,9 @@ class Sight(ABC):
     multiplied by all of the forms, some thousand at a time.
     """
 
+    notes = False  # whether it is worth noting which rows are foremost
+    first = 0  # rows that are set aside before it is known what is enough
+
     def __init__(self, kept: KeptForms, posterior: Any, forms: Forms, most: int) -> None:
         self.kept, self.moved = kept, Moved(kept, forms, most)
         self.theta = np.asarray(posterior.mean, dtype=np.float64)
@@ -58,19 +66,13 @@ class Sight(ABC):
     def add(self, start: int, tile: Any, places: Any, mean: Array, image: Array) -> None:
         """Bound the scores of the candidates of a tile, by products with mean and columns."""
         number, self.seen = start // self.kept.height, self.seen + len(places)
-        power = np.inf
+        values = None
         if self.kept.knows(start, places):
-            size, length = np.abs(mean, dtype=np.float64), float(self.kept.length[number])
-            error = np.full(len(size), self.off * length + self.kept.floor)
-            forms = self.moved.ranges(start, places, image)
-            if forms is not None:
-                power = (float(size.max()) + error[0]) ** 2 + float(forms[0][1].max())
-                power *= 1.0 + ROUNDING
-        self.power[number] = power if np.isfinite(power) else np.inf
-        if not np.isfinite(power):
+            values = self._looked(start, places, mean, image)
+        if values is None or not np.isfinite(self.power[number]):
+            self.power[number] = np.inf
             self._unknown(number)
             return
-        values = self._bounded(length, size, error, forms)
         if self.foremost is not None:
             self.foremost.best.add(start, tile, places, values[0])
             self.foremost.strongest.add(start, tile, places, values[-1])
@@ -82,7 +84,7 @@ class Sight(ABC):
                 each[some] = -np.inf
             if self.waiting > TOGETHER:
                 self.refine()
-                self.lost = self.refined > MOST * self.seen + TOGETHER
+                self.lost = self.refined > MOST * self.seen + max(self.first, TOGETHER)
         self._take(number, values)
 
     def refine(self) -> None:
@@ -101,14 +103,23 @@ class Sight(ABC):
     @property
     def stale(self) -> bool:
         """Whether the kept forms are of little use by now."""
-        return self.lost or self.refined > STALE * self.seen
+        return self.lost or self.refined > STALE * self.seen + self.first
+
+    @property
+    def loose(self) -> bool:
+        """Whether more products would help."""
+        return self.refined > LOOSE * self.seen + self.first
 
     @abstractmethod
     def _unknown(self, number: int) -> None:
         """Bound a tile of which nothing is known."""
 
     @abstractmethod
-    def _bounded(self, length: Any, size: Array, error: Array, forms: Any) -> list[Array]:
+    def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
+        """Bounds on the candidates of a tile, and on its power; None if a product overflows."""
+
+    @abstractmethod
+    def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
         """Bounds on rows no longer than `length`, by |m| up to an error and ranges of the forms.
 
         The first is compared with `enough`; by the last rows are known that may set a budget.
@@ -122,26 +133,58 @@ class Sight(ABC):
 class PlainSight(Sight):
     """A rule whose bounds follow from |m| and s (`apm.selectors.tiles.pruning.Reach`)."""
 
-    def __init__(self, reach: Any, kept: KeptForms, posterior: Any, forms: Forms) -> None:
-        super().__init__(kept, posterior, forms, COLUMNS)
-        self.reach = reach
+    def __init__(
+        self, reach: Any, kept: KeptForms, posterior: Any, forms: Forms, most: int = COLUMNS,
+        *, wanted: int = 1,
+    ) -> None:  # fmt: skip
+        super().__init__(kept, posterior, forms, most)
+        self.reach, self.enough = reach, -np.inf
+        self.first = kept.height + TOGETHER
+        # what the best rows that were set aside score at least: two, or more where some are taken
+        self.best = np.full(min(2 + AMONG * (wanted - 1), CLOSE), -np.inf)
         self.highest = np.full(len(self.power), -np.inf)
-        self.later, self.deepest = self.highest.copy(), np.inf
+        self.later = self.highest.copy()
+        self.ends = np.array([0.0, np.inf, 0.0])  # largest |m|, least and largest variance
         self.blur = 2.0 * kept.unit * self.moved.now.sizes[0][1]
 
     def _unknown(self, number: int) -> None:
         self.highest[number] = self.later[number] = np.inf
-        self.deepest = -np.inf
+        self.ends[:] = np.inf, 0.0, np.inf
 
-    def _bounded(self, length: Any, size: Array, error: Array, forms: Any) -> list[Array]:
+    def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
+        number, forms = start // self.kept.height, self.moved.ranges(start, places, image)
+        if forms is None:
+            return None
+        size, length = np.abs(mean, dtype=np.float64), float(self.kept.length[number])
+        error = self.off * length + self.kept.floor
+        power = (float(size.max()) + error) ** 2 + float(forms[0][1].max())
+        self.power[number] = power * (1.0 + ROUNDING)
+        return self._bounded(length, size, error, forms)
+
+    def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
         ((low, high),) = forms
-        near, far = np.maximum(size - error, 0.0), size + error
-        ranges = Ranges(near, far, np.sqrt(low), np.sqrt(high))
-        ends = (near.min(), far.max(), ranges.narrow.min(), ranges.wide.max())
-        lowest = float(self.reach.lowest(Ranges(*(np.array([end]) for end in ends)))[0])
-        self.deepest = min(self.deepest, lowest - ROUNDING * abs(lowest))
-        off, blur = self.off * length, self.blur * length + self.kept.floor
-        return [self.reach.highest(ranges), self.reach.while_asked(ranges, off, blur)]
+        near, longest = np.maximum(size - error, 0.0), float(np.max(length))
+        far, least, most = self.ends
+        self.ends[:] = max(far, (size + error).max()), min(least, low.min()), max(most, high.max())
+        off, blur = self.off * longest, self.blur * longest + self.kept.floor
+        found = list(self.reach.quickly(near, (low, high), off, blur))
+        if np.ndim(length):
+            self._close(found, Ranges(near, size + error, np.sqrt(low), np.sqrt(high)), off, blur)
+        return found
+
+    def _close(self, found: list[Array], ranges: Ranges, off: float, blur: float) -> None:
+        """Bound the best of rows that were set aside as closely as can be, and raise `enough`."""
+        high = found[0]
+        some = np.argpartition(-high, CLOSE)[:CLOSE] if len(high) > CLOSE else np.arange(len(high))
+        while len(some):
+            few = Ranges(*(each[some] for each in ranges))
+            found[0][some] = np.minimum(found[0][some], self.reach.highest(few))
+            found[1][some] = np.minimum(found[1][some], self.reach.while_asked(few, off, blur))
+            best = np.sort(np.concatenate((self.best, self.reach.lowest(few))))
+            self.best = best[-len(self.best) :]
+            self.enough = max(self.enough, self.best[0] - NEAR * abs(self.best[0]))
+            high = np.where(np.isin(np.arange(len(high)), some), -np.inf, high)
+            some = np.flatnonzero(high >= self.enough)
 
     def _take(self, numbers: Any, values: list[Array]) -> None:
         for bounds, each in zip((self.highest, self.later), values, strict=True):
@@ -150,9 +193,14 @@ class PlainSight(Sight):
     @property
     def limits(self) -> TileLimits:
         """The bounds of all tiles."""
-        every = np.concatenate((self.highest, self.later, [self.deepest]))
+        deepest = -np.inf
+        if np.isfinite(self.ends).all():
+            far, *ends = self.ends
+            ranges = Ranges(*(np.array([end]) for end in (0.0, far, *np.sqrt(ends))))
+            deepest = float(self.reach.lowest(ranges)[0])
+        every = np.concatenate((self.highest, self.later, [deepest]))
         slack = ROUNDING * np.abs(every[np.isfinite(every)]).max(initial=0.0)
-        return TileLimits(self.highest + slack, self.power, self.deepest, self.later + slack)
+        return TileLimits(self.highest + slack, self.power, deepest - slack, self.later + slack)
 
 
 class LineSight(Sight):
@@ -163,11 +211,12 @@ class LineSight(Sight):
     budget that is expected.
     """
 
+    notes = True
+
     def __init__(self, lines: Any, kept: KeptForms, guess: float, most: int) -> None:
         super().__init__(kept, lines.posterior, lines.forms, most)
         self.roots = np.sqrt(guess) * KNOTS
-        charged = float(lines.charged)
-        self.rule = np.array((lines.bend, 2.0 * lines.correlation, charged, *lines.amount))
+        self.rule = lines.rule
         tiles = len(self.power)
         self.at = np.full((tiles, len(KNOTS)), -np.inf)
         self.amount = np.full(tiles, -np.inf)
@@ -177,22 +226,47 @@ class LineSight(Sight):
         self.at[number] = self.amount[number] = np.inf
         self.deepest = -np.inf
 
-    def _bounded(self, length: Any, size: Array, error: Array, forms: Any) -> list[Array]:
+    def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
+        from apm._kernels.kept_bounds import line_scores
+
+        change = self.moved.changes(image)
+        if change is None:
+            return None
+        number = start // self.kept.height
+        error = self.off * float(self.kept.length[number]) + self.kept.floor
+        codes, numbers, blur = self.moved.steps(start, places)
+        # where all of an input is signal, S is V
+        values = line_scores(
+            codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1], blur,
+            self.rule, tuple(self.roots),
+        )  # fmt: skip
+        # what no row of the tile exceeds: its largest step, change and mean
+        far, most, gauge = float(np.abs(mean).max()) + error, 0.0, 0.0
+        for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
+            then = low + LEVELS * step + slack
+            most = max(factor * then + float(change[form].max()) + rise * gauge + up, 0.0)
+            gauge = then + blur
+            if form == 0:
+                self.power[number] = (far**2 + most) * (1.0 + ROUNDING)
+        self.deepest = min(self.deepest, -(far**2 + most) * (1.0 + ROUNDING))
+        return list(values)
+
+    def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
         from apm._kernels.kept_bounds import line_bounds
 
         (least, most), (weak, strong) = forms if len(forms) == 2 else (forms[0], forms[0])
-        found = line_bounds(size, error, least, most, weak, strong, self.rule)
-        height, slope, amount, square = found
+        height, slope, amount, square = line_bounds(
+            size, error, least, most, weak, strong, self.rule
+        )
         deep = float((square + strong).max())
         self.deepest = min(self.deepest, -deep * (1.0 + ROUNDING))
-        return [height + self.roots[0] * slope, height, slope, amount]
+        return [*(height + root * slope for root in self.roots), amount]
 
     def _take(self, numbers: Any, values: list[Array]) -> None:
-        first, height, slope, amount = values
+        *at, amount = values
         _raise(self.amount, numbers, amount)
-        _raise(self.at[:, 0], numbers, first)
-        for place in range(1, len(self.roots)):
-            _raise(self.at[:, place], numbers, height + self.roots[place] * slope)
+        for place, each in enumerate(at):
+            _raise(self.at[:, place], numbers, each)
 
     def limits(self, power: float) -> TileLimits | None:
         """The bounds of all tiles at a budget; None beyond the knots, or with an unknown tile.
@@ -226,7 +300,8 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
 
     A sight that sets too many rows aside is lost; if it is the first, the pass ends.
     """
-    foremost = sights[0].foremost = Foremost(kept.columns, kept.dtype)
+    foremost = Foremost(kept.columns, kept.dtype)
+    sights[0].foremost = foremost if sights[0].notes else None
     kept.scans += 1
     theta: list[Array] = []
     for sight in sights:

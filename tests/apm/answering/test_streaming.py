@@ -90,7 +90,7 @@ def test_journals_of_memory_and_of_streams_are_one(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["rows", "columns", "view"])
-@pytest.mark.parametrize("change", ["other", "shorter", "gone"])
+@pytest.mark.parametrize("change", ["other", "shorter", "longer", "gone"])
 def test_a_pool_that_changes_is_refused_and_the_labels_are_kept(tmp_path, change, form):
     X, y, path = on_disk(tmp_path)
     X = np.asfortranarray(X) if form == "columns" else X
@@ -103,6 +103,9 @@ def test_a_pool_that_changes_is_refused_and_the_labels_are_kept(tmp_path, change
         os.rename(path, tmp_path / "elsewhere.npy")
     elif change == "shorter":
         os.truncate(path, 20_000)
+    elif change == "longer":
+        more = np.concatenate((X, X[:5]))
+        np.save(path, np.asfortranarray(more) if form == "columns" else more)
     else:
         mapped = np.load(path, mmap_mode="r+")
         mapped[1000, 3] += 1.0
@@ -147,3 +150,21 @@ def test_column_names_of_a_file(tmp_path):
     memory = Learner(X, seed=2)
     memory.run(y, 3)
     assert learner.ask(3).tolist() == memory.ask(3).tolist()
+
+
+def test_bohning_asks_the_same_of_equal_rows(monkeypatch):
+    from apm import Bohning
+    from apm.pools.blocks import Sliced
+
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 4))[rng.integers(25, size=900)]
+    y = np.argmax(X @ rng.normal(size=(4, 3)), axis=1)
+    learners = [Learner(pool, Bohning(3, 0.03), seed=0) for pool in (X, Sliced(X))]
+    for learner in learners:
+        learner.tell(range(4), y[:4])
+    for _ in range(30):
+        memory, stream = (learner.ask(2).tolist() for learner in learners)
+        assert memory == stream
+        for learner in learners:
+            learner.tell(memory, y[memory])

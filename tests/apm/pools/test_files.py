@@ -159,3 +159,19 @@ def test_memory_of_blocks_is_used_again_only_if_nobody_holds_them(tmp_path):
         assert np.array_equal(block, X[place * height + 3 : (place + 1) * height])
     places = {block.__array_interface__["data"][0] for block in source.blocks()}
     assert len(places) < len(held)
+
+
+def test_a_map_of_the_first_rows_of_a_file_that_grows(tmp_path):
+    path = tmp_path / "pool"
+    path.write_bytes(X.tobytes())
+    whole = as_rows(np.memmap(path, dtype=np.float64, mode="r", shape=X.shape))
+    some = as_rows(np.memmap(path, dtype=np.float64, mode="r", shape=(400, 3)))
+    assert whole is not None
+    assert some is not None
+    path.write_bytes(X.tobytes() + X[:9].tobytes())
+    os.utime(path, ns=(1, 1))
+    np.testing.assert_array_equal(some[:], X[:400])
+    with pytest.raises(InvalidArgument, match="grown from 16800 to 17016 bytes"):
+        whole[3]
+    path.write_bytes(X.tobytes())  # back again
+    np.testing.assert_array_equal(whole[:], X)

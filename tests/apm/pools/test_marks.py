@@ -9,7 +9,7 @@ from apm import APM, Learner, VariationalLogistic
 from apm.encoders import Standardised
 from apm.pools import StreamedRows
 from apm.pools.blocks import Sliced
-from apm.pools.marks import mark_of
+from apm.pools.marks import checksum, mark_of
 from channelcode.errors import InvalidArgument
 
 array = pytest.importorskip("dask.array")
@@ -83,3 +83,18 @@ def test_border_rows_that_change_are_noticed():
             learner.ask()
         own[row, 0] = X[row, 0]
     learner.ask()
+
+
+def test_the_checksum_sees_entries_and_places():
+    rng = np.random.default_rng(0)
+    for dtype in (np.float32, np.float64):
+        for shape in ((1, 1), (3, 5), (700, 3), (2048, 64)):
+            tile = rng.normal(size=shape).astype(dtype)
+            own = checksum(tile)
+            assert checksum(np.asfortranarray(tile)) == own
+            for _ in range(5):
+                other = tile.copy()
+                place = tuple(rng.integers(shape))
+                other[place] = np.nextafter(other[place], dtype(9))
+                assert checksum(other) != own
+            assert shape[0] < 2048 or checksum(tile[::-1]) != own

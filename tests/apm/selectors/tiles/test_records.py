@@ -36,7 +36,7 @@ def test_inputs_lie_in_the_ranges(seed, columns, constant, spread, step, scale, 
     X = np.repeat(rng.normal(size=(6, columns)), 100, axis=0)
     X = (X + spread * rng.normal(size=X.shape)) * scale
     rows = StreamedRows(Sliced(X))
-    rows.tile_rows = 256
+    rows.tile_rows, rows.outlines = 256, None
     q = columns + constant
     theta, factor = rng.normal(size=q), rng.normal(size=(q, q))
     first = Known(theta, factor if signed else None, signed)

@@ -7,11 +7,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from apm import APM, Learner, MaxVariance, PoolMaxPower, Predictions, VariationalLogistic
+from apm import (
+    APM,
+    InformationGain,
+    Learner,
+    MaxVariance,
+    PoolMaxPower,
+    Predictions,
+    VariationalLogistic,
+)
 from apm.power import FixedPower
 from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
-from apm.selectors.tiles.kept_forms import Forms
+from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.pruning import Pruning
 from apm.selectors.tiles.scanning import LineSight, PlainSight, scan
 from tests.apm.selectors.tiles.test_pruning import Counted
@@ -28,14 +36,17 @@ CASES = {
 }
 
 
-def told(seed, single, intercept, labels, more, scale, rule):
-    """A learner that was asked once, and told `more` labels since."""
+def told(seed, single, intercept, labels, more, scale, rule, lengths=False):
+    """A learner that was asked once, and told `more` labels since; by lengths, or a whole pass."""
     rng = np.random.default_rng(seed)
     X = (scale * rng.normal(size=(1100, 5))).astype(np.float32 if single else np.float64)
     y = (X[:, 0] > 0).astype(int)
     learner = Learner(Counted(X), VariationalLogistic(0.1, intercept=intercept), rule, seed=0)
     learner.tell(range(labels), y[:labels])
+    known = learner.pool.outlines
+    learner.pool.outlines = None
     learner.ask()
+    learner.pool.outlines = known if lengths else None
     if more:
         learner.tell(range(labels, labels + more), y[labels : labels + more])
     return learner._state
@@ -46,22 +57,34 @@ def enough_for(best, aside):
     return np.inf if aside == 0.0 else float(np.quantile(best, 1.0 - aside))
 
 
-@given(rule=st.sampled_from([APM(), APM(FixedPower(5.0), charged=False), MaxVariance()]), **CASES)
-@settings(max_examples=40, deadline=None)
-def test_plain_bounds_hold(rule, seed, single, intercept, labels, more, scale, aside):
-    state = told(seed, single, intercept, labels, more, scale, rule)
+@given(
+    rule=st.sampled_from(
+        [APM(), APM(FixedPower(5.0), charged=False), MaxVariance(), InformationGain()]
+    ),
+    lengths=st.booleans(),
+    most=st.sampled_from([0, 3, 15]),
+    **CASES,
+)
+@settings(max_examples=60, deadline=None)
+def test_plain_bounds_hold(
+    rule, lengths, most, seed, single, intercept, labels, more, scale, aside
+):
+    state = told(seed, single, intercept, labels, more, scale, rule, lengths)
     X, belief = state.features, state.belief
     pruning = Pruning.of(state.selector, belief, X)
     assert pruning is not None
     forms = Forms.of(pruning.posterior, None)
     assert forms is not None
-    sight = PlainSight(pruning.reach, X.kept, pruning.posterior, forms)
+    kept = KeptForms.of_lengths(X, forms) if lengths else X.kept
+    assert kept is not None
+    sight = PlainSight(pruning.reach, kept, pruning.posterior, forms, most)
     every = [
         (start // X.tile_rows, state.selector._rate(belief, tile, places, 0))
         for start, tile, places in open_tiles(X, state.open)
     ]
     sight.enough = enough_for(np.concatenate([rating.values for _, rating in every]), aside)
-    scan(X.kept, [sight], lambda which: open_tiles(X, state.open, which))
+    scan(kept, [sight], lambda which: open_tiles(X, state.open, which))
+    assume(not sight.lost)
     limits = sight.limits
     assert limits.later is not None
     for number, rating in every:
