@@ -149,6 +149,7 @@ class PairPool:
             rule = "must have the encoder Difference(...) of a linear encoder"
             raise InvalidArgument("belief", rule, encoder)
         features: Any = as_dense(encoder.encoder.encode(self._items), "items")
+        features = features - features.mean(axis=0)  # before products: far items keep their digits
         ready = belief.sized(np.hstack([self._items[:1], self._items[:1]]))
         posterior: Any = ready.posterior
         if not posterior.linear or posterior.gives_samples or posterior.dim != 1:

@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from apm.pools.inputs import (
     require_unmasked,
 )
 from apm.pools.marks import checksum
-from apm.pools.outlines import Outlines
 from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import streamed_fingerprint
 from channelcode.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from apm.pools.outlines import Outlines
 
 
 class Streamed(ABC):
@@ -161,7 +163,7 @@ class StreamedRows(Streamed):
         self.shape, self.dtype = (0, first.shape[1]), first.dtype
         self.tile_rows = tile_rows(first.shape[1], first.itemsize)
         sums, rows = [], 0
-        outlines = Outlines(self.tile_rows) if self.quick else None
+        outlines = self._first_outlines()
         for tile in regrouped(chain([first], blocks), self.tile_rows):
             require_finite(tile, "pool", first_row=rows)
             sums.append(checksum(tile))
@@ -171,6 +173,13 @@ class StreamedRows(Streamed):
         self.shape = (rows, first.shape[1])
         self._sums = sums
         self.outlines = None if outlines is None else outlines.done()
+
+    def _first_outlines(self) -> Outlines | None:
+        if not self.quick:
+            return None
+        from apm.pools.outlines import Outlines  # pools in memory have none
+
+        return Outlines(self.tile_rows)
 
     @property
     def seekable(self) -> bool:

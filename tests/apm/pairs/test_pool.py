@@ -103,6 +103,21 @@ def test_goldens(best):
         assert choice.scores[0] == pytest.approx(case["variance"], rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "rule", [InformationGain(), MaxVariance(), APM(FixedPower(4.0))], ids=plain
+)
+def test_items_far_from_zero_keep_their_differences(rule):
+    """Only differences count: all items moved by 2^40 give the pairs and scores of where they were.
+
+    The items are multiples of 2^-8, so that the move itself rounds nothing.
+    """
+    items = np.round(np.random.default_rng(5).normal(size=(60, 3)) * 256) / 256
+    belief = told(Laplace(Logistic(), 1.0), items, 4)
+    near, far = (PairPool(each).search(belief, rule, 3) for each in (items, items + 2.0**40))
+    np.testing.assert_array_equal(near.pairs, far.pairs)
+    np.testing.assert_allclose(near.scores, far.scores, rtol=1e-9)
+
+
 def test_asking_and_telling_without_repeats():
     items = np.random.default_rng(0).normal(size=(30, 2))
     pool, belief, asked = PairPool(items), Belief(Laplace(Logistic(), 1.0), Difference()), []
