@@ -291,6 +291,7 @@ def test_paths_between_cells(rng):
         assert_matches_py_func(flow_kernels.remove_entry, links, head, e, 0)
         flow_kernels.remove_entry(links, head, e, 0)
     for cell, members in ((0, [2]), (1, [1, 3, 5]), (2, [])):
+        entry[:] = -1  # nothing is known of the cell
         given = (prices, cell, links, head, row, entry)
         assert_matches_py_func(flow_kernels.cheapest_moves, *given)
         flow_kernels.cheapest_moves(*given)
@@ -298,6 +299,31 @@ def test_paths_between_cells(rng):
         costs[: len(members)] = prices[members][:, [cell]] - prices[members]
         costs[:, cell] = np.inf
         np.testing.assert_array_equal(row, costs.min(axis=0))
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 31, 32, 33])  # about FEW_CELLS, and less than MOST_ALONE
+def test_cheapest_moves_after_points_left(rng, m):
+    """What is searched anew is what a search from nothing finds, whichever point left last."""
+    links, head = np.zeros((4, 12), dtype=np.int64), np.full(m, -1)
+    prices, row, entry = rng.standard_normal((12, m)), np.zeros(m), np.full(m, -1)
+    members = list(range(12))
+    for e in members:
+        links[flow_kernels.POINT, e] = e
+        flow_kernels.add_entry(links, head, e, 0)
+    while members:
+        assert_matches_py_func(flow_kernels.cheapest_moves, prices, 0, links, head, row, entry)
+        flow_kernels.cheapest_moves(prices, 0, links, head, row, entry)
+        costs = prices[members][:, [0]] - prices[members]
+        np.testing.assert_array_equal(row[1:], costs.min(axis=0)[1:])
+        np.testing.assert_array_equal(entry[1:], np.array(members)[costs.argmin(axis=0)][1:])
+        assert row[0] == np.inf
+        gone = int(entry[1 + len(members) % (m - 1)])
+        flow_kernels.remove_entry(links, head, gone, 0)
+        flow_kernels.add_entry(links, head, gone, 1)
+        members.remove(gone)
+    flow_kernels.cheapest_moves(prices, 0, links, head, row, entry)
+    assert (row == np.inf).all()
+    assert (entry[1:] == -1).all()
 
 
 @pytest.mark.parametrize("block", [1, 4, 11, 64])

@@ -10,6 +10,7 @@ from channelcode._kernels.jit import borrowing
 from channelcode._kernels.transport.samples.flow import CELL, POINT, settle
 from channelcode._kernels.transport.samples.judge import GAP_TOLERANCE, judge
 from channelcode._kernels.transport.samples.semidual import (
+    add_masses,
     approach,
     lead_of,
     measure,
@@ -86,22 +87,24 @@ def newton_near(
             reach[j] = wider * (LOOSE_STEPS * reach[j] + LOOSE_STRIPS * width)
             base[j] = v[j]
             v[j] = base[j] + step[j]
+        # Loops without branches: which points are near an edge cannot be foretold.
+        beyond = points[2]
+        for i in range(n):
+            cells[i] = pair[i] >> bits
+            beyond[i] = lead[i] - reach[cells[i]]
         loose = 0
         for i in range(n):
-            j = pair[i] >> bits
-            far = lead[i] > reach[j]
-            cells[i] = j
             near[loose] = i
-            loose += 0 if far else 1
-            held[j] += mass[i] if far else 0.0
+            loose += 0 if beyond[i] > 0.0 else 1
         some, load = scores, mass
         if loose >= NEAR_PART * n:
             loose = n
-            for j in range(m):
-                held[j] = 0.0
             for i in range(n):
                 near[i] = i
         else:
+            for i in range(n):
+                beyond[i] = mass[i] if beyond[i] > 0.0 else 0.0
+            add_masses(beyond, cells, 0, held, squares[0, 0])
             load = points[3, :loose]
             some = table[: m * loose].reshape((m, loose))
             for q in range(loose):

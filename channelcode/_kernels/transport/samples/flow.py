@@ -10,6 +10,8 @@ from channelcode._kernels.jit import borrowing
 
 ROUNDING = 2e-15  # of a mass or a weight: parts of it below are the rounding of sums
 COUNTED = 2.5e-16  # of a weight, where masses are numbers of points: no sums are rounded
+MOST_ALONE = 2  # cells that are searched one by one for the cheapest move to them,
+FEW_CELLS = 32  # among so many: to look which of more are to be searched costs what it saves
 POINT, CELL, NEXT, LAST = 0, 1, 2, 3  # rows of `links`; cell -1: an entry not in use
 
 
@@ -22,8 +24,33 @@ def cheapest_moves(
     least: np.ndarray,
     entry: np.ndarray,
 ) -> None:
-    """The least price `(m,)` of a move from cell j to each cell, and the entry that moves."""
+    """The least price `(m,)` of a move from cell j to each cell, and the entry that moves.
+
+    `entry (m,)` has those of the last search, or -1. One that still is in cell j still is the best
+    (the caller has compared those that came since); few that left are searched for one by one.
+    """
     m = least.shape[0]
+    gone = 0 if m <= FEW_CELLS else m
+    for k in range(m if gone == 0 else 0):
+        e = entry[k]
+        gone += 1 if k != j and (e < 0 or links[CELL, e] != j) else 0
+    if gone <= MOST_ALONE:
+        for k in range(m):
+            e = entry[k]
+            if k == j or (e >= 0 and links[CELL, e] == j):
+                continue
+            low, mover = math.inf, -1
+            e = head[j]
+            while e >= 0:
+                price = prices[links[POINT, e]]
+                extra = price[j] - price[k]
+                mover = e if extra < low else mover
+                low = min(low, extra)
+                e = links[NEXT, e]
+            least[k] = low
+            entry[k] = mover
+        least[j] = math.inf
+        return
     for k in range(m):
         least[k] = math.inf
         entry[k] = -1
@@ -137,6 +164,8 @@ def settle(
     for j in range(m):
         head[j] = -1
         stale[j] = 1
+        for k in range(m):
+            entry[j, k] = -1
         excess[j] = filled[j] - weights[j]
         enough[j] = ROUNDING * weights[j]
         if even:

@@ -99,6 +99,27 @@ def lead_of(lead: np.ndarray, count: int) -> float:
 
 
 @borrowing
+def add_masses(
+    mass: np.ndarray, pair: np.ndarray, bits: int, filled: np.ndarray, room: np.ndarray
+) -> None:
+    """Add the masses `(n,)` of the points to their cells, `filled (m,)`; `room (m,)` is room.
+
+    The second half by way of the room: fewer points wait for the one before them.
+    """
+    for j in range(filled.shape[0]):
+        room[j] = 0.0
+    n = mass.shape[0]
+    half = n // 2
+    for i in range(half):
+        filled[pair[i] >> bits] += mass[i]
+        room[pair[half + i] >> bits] += mass[half + i]
+    for i in range(2 * half, n):
+        filled[pair[i] >> bits] += mass[i]
+    for j in range(filled.shape[0]):
+        filled[j] += room[j]
+
+
+@borrowing
 def measure(
     scores: np.ndarray,
     mass: np.ndarray,
@@ -121,19 +142,11 @@ def measure(
     rank_cells(scores, bits, v, best, lead, pair)
     for j in range(m):
         filled[j] = held[j]
-        room[j] = 0.0
     for i in range(n):
         lead[i] = best[i] - lead[i]
-    # The second half by way of the room: fewer points wait for the one before them.
-    half = n // 2
-    for i in range(half):
-        filled[pair[i] >> bits] += mass[i]
-        room[pair[half + i] >> bits] += mass[half + i]
-    for i in range(2 * half, n):
-        filled[pair[i] >> bits] += mass[i]
+    add_masses(mass, pair, bits, filled, room)
     error = 0.0
     for j in range(m):
-        filled[j] += room[j]
         error += abs(filled[j] - weights[j])
     return error
 
