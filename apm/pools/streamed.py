@@ -11,7 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import streamed_fingerprint
 from channelcode.errors import InvalidArgument
 
-if TYPE_CHECKING:
-    from apm.pools.outlines import Outlines
-
 
 class Streamed(ABC):
     """Rows `(n, d)` that are read when they are needed, and known by `tiles`.
@@ -45,7 +42,7 @@ class Streamed(ABC):
     _fingerprint: str | None = None
     placed: bool = False  # on a cluster, where functions are sent to them (`apm.pools.placed`)
     #: Lengths and balls from the first pass over rows that can be read from anywhere.
-    outlines: Outlines | None = None
+    outlines: Any = None  # (`apm.pools.outlines`)
     #: What is remembered of each tile, for questions that need not read all of them.
     records: Any = None
     kept: Any = None  # and of each row (`apm.selectors.tiles.kept_forms`)
@@ -163,7 +160,11 @@ class StreamedRows(Streamed):
         self.shape, self.dtype = (0, first.shape[1]), first.dtype
         self.tile_rows = tile_rows(first.shape[1], first.itemsize)
         sums, rows = [], 0
-        outlines = self._first_outlines()
+        outlines = None
+        if self.quick:
+            from apm.pools.outlines import Outlines  # pools in memory have none
+
+            outlines = Outlines(self.tile_rows)
         for tile in regrouped(chain([first], blocks), self.tile_rows):
             require_finite(tile, "pool", first_row=rows)
             sums.append(checksum(tile))
@@ -173,13 +174,6 @@ class StreamedRows(Streamed):
         self.shape = (rows, first.shape[1])
         self._sums = sums
         self.outlines = None if outlines is None else outlines.done()
-
-    def _first_outlines(self) -> Outlines | None:
-        if not self.quick:
-            return None
-        from apm.pools.outlines import Outlines  # pools in memory have none
-
-        return Outlines(self.tile_rows)
 
     @property
     def seekable(self) -> bool:
