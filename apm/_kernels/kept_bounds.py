@@ -79,13 +79,16 @@ def changed_forms(image, turn):
 
 
 @kernel
-def line_scores(codes, strengths, change, turned, means, error, form, signal, blur, rule, roots):
+def line_scores(
+    codes, strengths, change, turned, means, error, form, signal, blur, rule, roots, ranges
+):
     """Bounds on lines at three roots of the budget, and on its amount, `(n,)` each.
 
     `codes`, `change` and `form` are those of `moved_form` for V, `strengths`, `turned` and `signal`
     those for S, whose rest is bounded by what V was, up to `blur`. The mean is known up to `error`.
+    `ranges` `(4, n)`, or `(4, 0)`, is filled with the least and the largest V and S.
     """
-    n = len(means)
+    n, keep = len(means), ranges.shape[1] > 0
     first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     bend, twice, charged, p, q, mean, own, whole = rule
     low, step, slack, factor, fall, rise, down, up = form
@@ -99,6 +102,38 @@ def line_scores(codes, strengths, change, turned, means, error, form, signal, bl
             strengths[i], turned[i], then + blur,
             low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1,
         )  # fmt: skip
+        if keep:
+            ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i] = least, most, weak, strong
+        height, slope, amount[i], _ = line(
+            abs(means[i]), error, least, most, weak, strong,
+            bend, twice, charged, p, q, mean, own, whole,
+        )  # fmt: skip
+        first[i] = height + root * slope
+        second[i] = height + root_1 * slope
+        third[i] = height + root_2 * slope
+    return first, second, third, amount
+
+
+@kernel
+def onward_scores(ranges, change, turned, means, error, form, signal, rule, roots):
+    """The same from the ranges `(4, n)` of an earlier belief, which become those of this one.
+
+    `form` and `signal`, tuples: the factor of V and of S, the least and the largest part of what V
+    was at most that may be added, and the same for a constant.
+    """
+    n = len(means)
+    first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    bend, twice, charged, p, q, mean, own, whole = rule
+    factor, fall, rise, down, up = form
+    factor_1, fall_1, rise_1, down_1, up_1 = signal
+    root, root_1, root_2 = roots
+    for i in range(n):
+        least, gauge, weak, strong = ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i]
+        least = max(factor * least + change[i] + fall * gauge + down, 0.0)
+        most = max(factor * gauge + change[i] + rise * gauge + up, 0.0)
+        weak = max(factor_1 * weak + turned[i] + fall_1 * gauge + down_1, 0.0)
+        strong = max(factor_1 * strong + turned[i] + rise_1 * gauge + up_1, 0.0)
+        ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i] = least, most, weak, strong
         height, slope, amount[i], _ = line(
             abs(means[i]), error, least, most, weak, strong,
             bend, twice, charged, p, q, mean, own, whole,
