@@ -79,16 +79,13 @@ def changed_forms(image, turn):
 
 
 @kernel
-def line_scores(
-    codes, strengths, change, turned, means, error, form, signal, blur, rule, roots, ranges
-):
+def line_scores(codes, strengths, change, turned, means, error, form, signal, blur, rule, roots):
     """Bounds on lines at three roots of the budget, and on its amount, `(n,)` each.
 
     `codes`, `change` and `form` are those of `moved_form` for V, `strengths`, `turned` and `signal`
     those for S, whose rest is bounded by what V was, up to `blur`. The mean is known up to `error`.
-    `ranges` `(4, n)`, or `(4, 0)`, is filled with the least and the largest V and S.
     """
-    n, keep = len(means), ranges.shape[1] > 0
+    n = len(means)
     first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     bend, twice, charged, p, q, mean, own, whole = rule
     low, step, slack, factor, fall, rise, down, up = form
@@ -102,8 +99,6 @@ def line_scores(
             strengths[i], turned[i], then + blur,
             low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1,
         )  # fmt: skip
-        if keep:
-            ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i] = least, most, weak, strong
         height, slope, amount[i], _ = line(
             abs(means[i]), error, least, most, weak, strong,
             bend, twice, charged, p, q, mean, own, whole,
@@ -115,27 +110,30 @@ def line_scores(
 
 
 @kernel
-def onward_scores(ranges, change, turned, means, error, form, signal, rule, roots):
-    """The same from the ranges `(4, n)` of an earlier belief, which become those of this one.
+def onward_form(least, most, gauge, change, numbers):
+    """The least and the largest that a form can be after another change, `(n,)` each.
 
-    `form` and `signal`, tuples: the factor of V and of S, the least and the largest part of what V
-    was at most that may be added, and the same for a constant.
+    `least` and `most` `(n,)` are those before it; `numbers`, a tuple: its factor, the least and the
+    largest part of the gauge that may be added, and the same for a constant.
     """
+    low, high = np.empty(len(least)), np.empty(len(least))
+    factor, fall, rise, down, up = numbers
+    for i in range(len(least)):
+        low[i] = max(factor * least[i] + change[i] + fall * gauge[i] + down, 0.0)
+        high[i] = max(factor * most[i] + change[i] + rise * gauge[i] + up, 0.0)
+    return low, high
+
+
+@kernel
+def range_scores(means, error, least, most, weak, strong, rule, roots):
+    """Bounds on lines as `line_scores` gives them, from the ranges of V and S."""
     n = len(means)
     first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     bend, twice, charged, p, q, mean, own, whole = rule
-    factor, fall, rise, down, up = form
-    factor_1, fall_1, rise_1, down_1, up_1 = signal
     root, root_1, root_2 = roots
     for i in range(n):
-        least, gauge, weak, strong = ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i]
-        least = max(factor * least + change[i] + fall * gauge + down, 0.0)
-        most = max(factor * gauge + change[i] + rise * gauge + up, 0.0)
-        weak = max(factor_1 * weak + turned[i] + fall_1 * gauge + down_1, 0.0)
-        strong = max(factor_1 * strong + turned[i] + rise_1 * gauge + up_1, 0.0)
-        ranges[0, i], ranges[1, i], ranges[2, i], ranges[3, i] = least, most, weak, strong
         height, slope, amount[i], _ = line(
-            abs(means[i]), error, least, most, weak, strong,
+            abs(means[i]), error, least[i], most[i], weak[i], strong[i],
             bend, twice, charged, p, q, mean, own, whole,
         )  # fmt: skip
         first[i] = height + root * slope

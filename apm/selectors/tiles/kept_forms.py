@@ -174,7 +174,7 @@ class Moved:
     """
 
     def __init__(self, kept: KeptForms, now: Forms, most: int, after: Moved | None = None) -> None:
-        self.kept, self.now, self.onward = kept, now, after is not None
+        self.kept, self.now, self.follows = kept, now, after is not None
         then = kept.forms if after is None else after.now
         changes = [_Change.of_variance(then, now)]
         if len(now.matrices) == 2:
@@ -219,6 +219,21 @@ class Moved:
             gauge += blur
         return found
 
+    def onward(
+        self, number: int, before: list[tuple[Array, Array]] | None, image: Array
+    ) -> list[tuple[Array, Array]] | None:
+        """The same in a tile whose ranges under the belief `after` which this one is are known."""
+        from apm._kernels.kept_bounds import onward_form
+
+        change = self.changes(image)
+        if change is None or before is None:
+            return None
+        gauge = before[0][1]  # of the rest of the signal: what V was at most
+        return [
+            onward_form(*ends, gauge, change[form], rest)
+            for form, (ends, rest) in enumerate(zip(before, self.rests(number), strict=True))
+        ]
+
     def changes(self, image: Array) -> Array | None:
         """What is known of the changes of each form `(f, n)`; None if one overflows."""
         from apm._kernels.kept_bounds import changed_forms
@@ -260,7 +275,7 @@ class Moved:
         Ranges under an earlier belief have the form in them, and as it is computed.
         """
         kept = self.kept
-        then = 0.0 if self.onward else kept.forms.blur(form, kept.unit, kept.floor, length)
+        then = 0.0 if self.follows else kept.forms.blur(form, kept.unit, kept.floor, length)
         here = self.now.blur(form, kept.unit, kept.floor, length)
         products = self.rounded[form] * (8.0 * kept.unit * length**2 + kept.floor**2)
         left = self.left[form] * length**2

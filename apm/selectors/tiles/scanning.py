@@ -227,8 +227,9 @@ class LineSight(Sight):
         self.after, self.followed = after, False
         if after is not None:
             after.followed = True
-        self.ranges = np.empty((4, 0))  # of V and S in the last tile, for the sight that follows
-        self.tile = -1  # which it was
+        self.ranges: dict[
+            int, Any
+        ] = {}  # of the forms in the last tile, for the sight that follows
         self.roots = np.sqrt(guess) * KNOTS
         self.rule = lines.rule
         tiles = len(self.power)
@@ -241,56 +242,44 @@ class LineSight(Sight):
         self.deepest = -np.inf
 
     def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
-        change, number = self.moved.changes(image), start // self.kept.height
-        if change is None:
-            return None
+        from apm._kernels.kept_bounds import line_scores, range_scores
+
+        number = start // self.kept.height
         error = self.off * float(self.kept.length[number]) + self.kept.floor
-        far = float(np.abs(mean).max()) + error
-        if self.after is None:
-            values, *ends = self._seen(start, places, mean, change, error)
-        elif self.after.tile != number:  # nothing is known of it
-            return None
+        roots = tuple(self.roots)
+        if self.after is None and not self.followed:
+            change = self.moved.changes(image)
+            if change is None:
+                return None
+            codes, numbers, blur = self.moved.steps(start, places)
+            # where all of an input is signal, S is V
+            values = line_scores(
+                codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1],
+                blur, self.rule, roots,
+            )  # fmt: skip
+            ends, gauge = [], 0.0  # by the largest step and change
+            for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
+                then = low + LEVELS * step + slack
+                most = factor * then + float(change[form].max()) + rise * gauge + up
+                ends.append(max(most, 0.0))
+                gauge = then + blur
         else:
-            values, *ends = self._followed(number, mean, change, error)
-        self.tile = number
+            if self.after is None:
+                found = self.moved.ranges(start, places, image)
+            else:  # None where nothing is known of this tile
+                found = self.moved.onward(number, self.after.ranges.pop(number, None), image)
+            if found is None:
+                return None
+            forms = *found[0], *found[-1]
+            values = range_scores(mean, error, *forms, self.rule, roots)
+            ends = [float(most.max()) for _, most in found]
+            if self.followed:
+                self.ranges = {number: found}
+        far = float(np.abs(mean).max()) + error
         # what no row of the tile exceeds
         self.power[number] = (far**2 + ends[0]) * (1.0 + ROUNDING)
-        self.deepest = min(self.deepest, -(far**2 + ends[1]) * (1.0 + ROUNDING))
+        self.deepest = min(self.deepest, -(far**2 + ends[-1]) * (1.0 + ROUNDING))
         return list(values)
-
-    def _seen(
-        self, start: int, places: Any, mean: Array, change: Array, error: float
-    ) -> tuple[Any, float, float]:
-        """Bounds by the kept forms of a tile, and on its largest V and S."""
-        from apm._kernels.kept_bounds import line_scores
-
-        codes, numbers, blur = self.moved.steps(start, places)
-        self.ranges = np.empty((4, len(places) if self.followed else 0))
-        # where all of an input is signal, S is V
-        values = line_scores(
-            codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1], blur,
-            self.rule, tuple(self.roots), self.ranges,
-        )  # fmt: skip
-        largest, gauge = [], 0.0  # by the largest step, change and mean
-        for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
-            then = low + LEVELS * step + slack
-            most = factor * then + float(change[form].max()) + rise * gauge + up
-            largest.append(max(most, 0.0))
-            gauge = then + blur
-        return values, largest[0], largest[-1]
-
-    def _followed(
-        self, number: int, mean: Array, change: Array, error: float
-    ) -> tuple[Any, float, float]:
-        """The same by the ranges under the belief before."""
-        from apm._kernels.kept_bounds import onward_scores
-
-        rests, self.ranges = self.moved.rests(number), self.after.ranges  # type: ignore[union-attr]
-        values = onward_scores(
-            self.ranges, change[0], change[-1], mean, error, rests[0], rests[-1],
-            self.rule, tuple(self.roots),
-        )  # fmt: skip
-        return values, float(self.ranges[1].max()), float(self.ranges[3].max())
 
     def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
         from apm._kernels.kept_bounds import line_bounds

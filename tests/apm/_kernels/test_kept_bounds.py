@@ -9,8 +9,9 @@ from apm._kernels.kept_bounds import (
     line_bounds,
     line_scores,
     moved_form,
-    onward_scores,
+    onward_form,
     plain_bounds,
+    range_scores,
 )
 from tests.kernel_checks import assert_matches_py_func
 
@@ -71,7 +72,7 @@ def test_scores_of_lines_are_those_of_their_parts(rng: np.random.Generator) -> N
     signal = (0.5, 0.01, 1e-9, 1.1, -0.02, 0.03, -0.05, 0.06)
     rule, roots = (0.4, 1.6, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0), (1.0, 1.1, 2.0)
     found = assert_matches_py_func(
-        line_scores, *codes, *change, mean, 0.01, form, signal, 0.05, rule, roots, np.empty((4, 0))
+        line_scores, *codes, *change, mean, 0.01, form, signal, 0.05, rule, roots
     )
     least, most, then = moved_form(codes[0], change[0], change[0], form)
     weak, strong, _ = moved_form(codes[1], change[1], then + 0.05, signal)
@@ -80,28 +81,15 @@ def test_scores_of_lines_are_those_of_their_parts(rng: np.random.Generator) -> N
     for each, root in zip(found, roots):
         np.testing.assert_allclose(each, height + root * slope, rtol=1e-6)
     np.testing.assert_allclose(found[3], amount, rtol=1e-6)
-    ranges = np.empty((4, 9))
-    again = line_scores(*codes, *change, mean, 0.01, form, signal, 0.05, rule, roots, ranges)
-    np.testing.assert_array_equal(again, found)
-    np.testing.assert_allclose(ranges, [least, most, weak, strong], rtol=1e-6, atol=1e-8)
+    again = assert_matches_py_func(range_scores, mean, 0.01, least, most, weak, strong, rule, roots)
+    np.testing.assert_allclose(again, found, rtol=1e-6)
 
 
-def test_scores_go_on_from_ranges(rng: np.random.Generator) -> None:
-    least, weak = 2.0 + rng.random(9), 0.5 * rng.random(9)
-    ranges = np.array([least, least + rng.random(9), weak, weak + 0.1])
-    change, mean = 0.1 * rng.normal(size=(2, 9)), rng.normal(size=9).astype(np.float32)
-    form, signal = (1.0, 0.0, 0.0, -0.1, 0.2), (1.1, -0.02, 0.03, -0.05, 0.06)
-    rule, roots = (0.4, 1.6, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0), (1.0, 1.1, 2.0)
-    was = ranges.copy()
-    found = onward_scores(ranges, *change, mean, 0.01, form, signal, rule, roots)
-    lower = [was[0] + change[0] - 0.1, 1.1 * was[2] + change[1] - 0.02 * was[1] - 0.05]
-    upper = [was[1] + change[0] + 0.2, 1.1 * was[3] + change[1] + 0.03 * was[1] + 0.06]
-    expected = np.maximum([lower[0], upper[0], lower[1], upper[1]], 0.0)
-    np.testing.assert_allclose(ranges, expected, rtol=1e-12)
-    size, off = np.abs(mean.astype(np.float64)), np.full(9, 0.01)
-    height, slope, amount, _ = line_bounds(size, off, *expected, rule)
-    for each, root in zip(found, roots):
-        np.testing.assert_allclose(each, height + root * slope, rtol=1e-6)
-    np.testing.assert_allclose(found[3], amount, rtol=1e-6)
-    plain = onward_scores.py_func(was, *change, mean, 0.01, form, signal, rule, roots)
-    np.testing.assert_allclose(plain, found, rtol=1e-6)
+def test_ranges_go_on_from_ranges(rng: np.random.Generator) -> None:
+    least, gauge, change = rng.random(9), rng.random(9), rng.normal(size=9)
+    most, numbers = least + rng.random(9), (1.1, -0.02, 0.03, -0.05, 0.06)
+    low, high = assert_matches_py_func(onward_form, least, most, gauge, change, numbers)
+    expected = np.maximum(1.1 * least + change - 0.02 * gauge - 0.05, 0.0)
+    np.testing.assert_allclose(low, expected, rtol=1e-12, atol=1e-15)
+    expected = np.maximum(1.1 * most + change + 0.03 * gauge + 0.06, 0.0)
+    np.testing.assert_allclose(high, expected, rtol=1e-12, atol=1e-15)
