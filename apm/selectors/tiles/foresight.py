@@ -32,7 +32,9 @@ from channelcode._validation import Seed
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
 
-FEWEST, EACH = 4, 3  # products for a sight, and for each label or pick since forms were kept
+# Products for a sight, and more for every so many labels since forms were kept: with the mean they
+# are eight or sixteen, which a product of matrices takes as quickly as one more than half of that.
+FEWEST, EACH, EVERY = 7, 8, 3
 ONWARD = 4  # products more for the belief after another pick
 AHEAD = 4  # picks that one pass looks at
 MOST = 0.5  # of the tiles: if more must be read, a pass over all costs no more
@@ -161,7 +163,7 @@ class Foresight:
                 break
             power = look.budget(ready, now, features)
             changes = lines.posterior.num_observations - kept.labels
-            most = ONWARD if sights else min(FEWEST + EACH * abs(changes), COLUMNS)
+            most = ONWARD if sights else min(FEWEST + EACH * (abs(changes) // EVERY), COLUMNS)
             sight = LineSight(lines, kept, power, most, sights[-1] if sights else None)
             seen[key] = lines, sight
             sights.append(sight)
