@@ -54,9 +54,13 @@ class Sight(ABC):
     first = 0  # rows that are set aside before it is known what is enough
 
     def __init__(
-        self, kept: KeptForms, posterior: Any, forms: Forms, most: int,
+        self,
+        kept: KeptForms,
+        posterior: Any,
+        forms: Forms,
+        most: int,
         after: Moved | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.kept, self.moved = kept, Moved(kept, forms, most, after)
         self.theta = np.asarray(posterior.mean, dtype=np.float64)
         self.off = 2.0 * kept.unit * float(np.linalg.norm(self.theta))
@@ -219,17 +223,20 @@ class LineSight(Sight):
     notes = True
 
     def __init__(
-        self, lines: Any, kept: KeptForms, guess: float, most: int,
+        self,
+        lines: Any,
+        kept: KeptForms,
+        guess: float,
+        most: int,
         after: LineSight | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         before = None if after is None else after.moved
         super().__init__(kept, lines.posterior, lines.forms, most, before)
         self.after, self.followed = after, False
         if after is not None:
             after.followed = True
-        self.ranges: dict[
-            int, Any
-        ] = {}  # of the forms in the last tile, for the sight that follows
+        # of the forms in the last tile, for the sight that follows
+        self.ranges: dict[int, Any] = {}
         self.roots = np.sqrt(guess) * KNOTS
         self.rule = lines.rule
         tiles = len(self.power)
