@@ -110,6 +110,39 @@ def line_scores(codes, strengths, change, turned, means, error, form, signal, bl
 
 
 @kernel
+def onward_form(least, most, gauge, change, numbers):
+    """The least and the largest that a form can be after another change, `(n,)` each.
+
+    `least` and `most` `(n,)` are those before it; `numbers`, a tuple: its factor, the least and the
+    largest part of the gauge that may be added, and the same for a constant.
+    """
+    low, high = np.empty(len(least)), np.empty(len(least))
+    factor, fall, rise, down, up = numbers
+    for i in range(len(least)):
+        low[i] = max(factor * least[i] + change[i] + fall * gauge[i] + down, 0.0)
+        high[i] = max(factor * most[i] + change[i] + rise * gauge[i] + up, 0.0)
+    return low, high
+
+
+@kernel
+def range_scores(means, error, least, most, weak, strong, rule, roots):
+    """Bounds on lines as `line_scores` gives them, from the ranges of V and S."""
+    n = len(means)
+    first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    bend, twice, charged, p, q, mean, own, whole = rule
+    root, root_1, root_2 = roots
+    for i in range(n):
+        height, slope, amount[i], _ = line(
+            abs(means[i]), error, least[i], most[i], weak[i], strong[i],
+            bend, twice, charged, p, q, mean, own, whole,
+        )  # fmt: skip
+        first[i] = height + root * slope
+        second[i] = height + root_1 * slope
+        third[i] = height + root_2 * slope
+    return first, second, third, amount
+
+
+@kernel
 def plain_bounds(near, least, most, rule):
     """Bounds on the scores of a rule without a budget, now and while a batch grows, `(n,)` each.
 

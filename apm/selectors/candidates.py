@@ -39,7 +39,8 @@ def candidate_laws(belief: Belief, X: Any, candidates: Indices) -> Pool:
                 if len(candidates) == len(X):
                     return held(*arrays) if X.size > SMALL else posterior.pool(arrays)
                 own = tuple([array[candidates] for array in arrays])
-                plain = isinstance(posterior, ScalarGaussian) and own[1].dtype == np.float64
+                double = all(array.dtype == np.float64 for array in own)
+                plain = double and isinstance(posterior, ScalarGaussian)
                 plain = plain and np.minimum.reduce(own[1]) >= 0
                 return held(*own) if plain else posterior.pool(own)
     laws = belief.push(X)  # which says what is wrong with inputs out of range

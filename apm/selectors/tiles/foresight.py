@@ -32,7 +32,10 @@ from channelcode._validation import Seed
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
 
-FEWEST, EACH = 4, 3  # products for each sight, and for each label or pick since forms were kept
+# Products for a sight, and more for every so many labels since forms were kept: with the mean they
+# are eight or sixteen, which a product of matrices takes as quickly as one more than half of that.
+FEWEST, EACH, EVERY = 7, 8, 3
+ONWARD = 4  # products more for the belief after another pick
 AHEAD = 4  # picks that one pass looks at
 MOST = 0.5  # of the tiles: if more must be read, a pass over all costs no more
 NEAR = 1e-6  # of a score: rows this near to the second best are looked at closely
@@ -159,8 +162,9 @@ class Foresight:
             if look is None:
                 break
             power = look.budget(ready, now, features)
-            changes = lines.posterior.num_observations - kept.labels + step
-            sight = LineSight(lines, kept, power, min(FEWEST + EACH * abs(changes), COLUMNS))
+            changes = lines.posterior.num_observations - kept.labels
+            most = ONWARD if sights else min(FEWEST + EACH * (abs(changes) // EVERY), COLUMNS)
+            sight = LineSight(lines, kept, power, most, sights[-1] if sights else None)
             seen[key] = lines, sight
             sights.append(sight)
             values = ready.rated(look, float(sight.roots[0]) ** 2).values

@@ -169,14 +169,16 @@ class Moved:
     """Where kept forms lie under the belief of now, by `columns` `(q, c)` to multiply rows with.
 
     What is left of a change of Sigma is bounded by |x|^2; what is left of one of G by x'Sigma x,
-    beyond a common factor: labels shift the weights of the targets, and G as a whole.
+    beyond a common factor: labels shift the weights of the targets, and G as a whole. With `after`
+    the change is that from another belief, under which the ranges are known already.
     """
 
-    def __init__(self, kept: KeptForms, now: Forms, most: int) -> None:
-        self.kept, self.now = kept, now
-        changes = [_Change.of_variance(kept.forms, now)]
+    def __init__(self, kept: KeptForms, now: Forms, most: int, after: Moved | None = None) -> None:
+        self.kept, self.now, self.follows = kept, now, after is not None
+        then = kept.forms if after is None else after.now
+        changes = [_Change.of_variance(then, now)]
         if len(now.matrices) == 2:
-            changes.append(_Change.of_signal(kept.forms, now))
+            changes.append(_Change.of_signal(then, now))
         width = len(now.matrices[0])
         order = np.argsort(-np.concatenate([each.worth for each in changes]), kind="stable")
         chosen = [(int(k) // width, int(k) % width) for k in order[:most]]
@@ -217,6 +219,21 @@ class Moved:
             gauge += blur
         return found
 
+    def onward(
+        self, number: int, before: list[tuple[Array, Array]] | None, image: Array
+    ) -> list[tuple[Array, Array]] | None:
+        """The same in a tile whose ranges under the belief `after` which this one is are known."""
+        from apm._kernels.kept_bounds import onward_form
+
+        change = self.changes(image)
+        if change is None or before is None:
+            return None
+        gauge = before[0][1]  # of the rest of the signal: what V was at most
+        return [
+            onward_form(*ends, gauge, change[form], rest)
+            for form, (ends, rest) in enumerate(zip(before, self.rests(number), strict=True))
+        ]
+
     def changes(self, image: Array) -> Array | None:
         """What is known of the changes of each form `(f, n)`; None if one overflows."""
         from apm._kernels.kept_bounds import changed_forms
@@ -231,22 +248,34 @@ class Moved:
         """
         kept, number = self.kept, start // self.kept.height
         length, numbers = float(kept.length[number]), []
-        for form, factor in enumerate(self.factors):
+        for form, ends in enumerate(self.rests(number)):
             low, step = float(kept.low[form, number]), float(kept.step[form, number])
-            part = (self.fall[form], self.rise[form])
-            blur, rest = self._blur(form, length), (0.0, 0.0)
-            if form == 0:
-                part, rest = rest, (part[0] * length**2, part[1] * length**2)
             slack = DOUBLE * (abs(low) + LEVELS * step)
-            ends = *part, rest[0] - blur, rest[1] + blur
-            numbers.append((low, step, slack, factor, *ends))
+            numbers.append((low, step, slack, *ends))
         blur = kept.forms.blur(0, kept.unit, kept.floor, length)
         return kept.held(start, places), numbers, blur
 
+    def rests(self, number: int) -> list[tuple[float, ...]]:
+        """Of each form in a tile: its factor, and what may be added to it.
+
+        These are the least and the largest part of what V was, and of a constant.
+        """
+        length, found = float(self.kept.length[number]), []
+        for form, factor in enumerate(self.factors):
+            part, blur = (self.fall[form], self.rise[form]), self._blur(form, length)
+            rest = (0.0, 0.0)
+            if form == 0:
+                part, rest = rest, (part[0] * length**2, part[1] * length**2)
+            found.append((factor, *part, rest[0] - blur, rest[1] + blur))
+        return found
+
     def _blur(self, form: int, length: float) -> float:
-        """What rounding can do to a form, then and now, and to the products with `columns`."""
+        """What rounding can do to a form, then and now, and to the products with `columns`.
+
+        Ranges under an earlier belief have the form in them, and as it is computed.
+        """
         kept = self.kept
-        then = kept.forms.blur(form, kept.unit, kept.floor, length)
+        then = 0.0 if self.follows else kept.forms.blur(form, kept.unit, kept.floor, length)
         here = self.now.blur(form, kept.unit, kept.floor, length)
         products = self.rounded[form] * (8.0 * kept.unit * length**2 + kept.floor**2)
         left = self.left[form] * length**2

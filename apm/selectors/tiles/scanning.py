@@ -50,10 +50,18 @@ class Sight(ABC):
     """
 
     notes = False  # whether it is worth noting which rows are foremost
+    after: Any = None  # the sight whose ranges it goes on from
     first = 0  # rows that are set aside before it is known what is enough
 
-    def __init__(self, kept: KeptForms, posterior: Any, forms: Forms, most: int) -> None:
-        self.kept, self.moved = kept, Moved(kept, forms, most)
+    def __init__(
+        self,
+        kept: KeptForms,
+        posterior: Any,
+        forms: Forms,
+        most: int,
+        after: Moved | None = None,
+    ) -> None:
+        self.kept, self.moved = kept, Moved(kept, forms, most, after)
         self.theta = np.asarray(posterior.mean, dtype=np.float64)
         self.off = 2.0 * kept.unit * float(np.linalg.norm(self.theta))
         self.power = np.full(len(kept.length), -np.inf)
@@ -208,13 +216,27 @@ class LineSight(Sight):
 
     `A + sqrt(P) B` with `A = -k^2 (m^2 + S)`, `B = 2 c k sqrt(S)`, `k^2 = 1 / (1 + b (V - S))`. The
     highest of many lines is convex, so between two knots it is below the chord. `guess` is the
-    budget that is expected.
+    budget that is expected. A sight `after` another, of the belief before the last pick of a batch,
+    goes on from its ranges, by few products more.
     """
 
     notes = True
 
-    def __init__(self, lines: Any, kept: KeptForms, guess: float, most: int) -> None:
-        super().__init__(kept, lines.posterior, lines.forms, most)
+    def __init__(
+        self,
+        lines: Any,
+        kept: KeptForms,
+        guess: float,
+        most: int,
+        after: LineSight | None = None,
+    ) -> None:
+        before = None if after is None else after.moved
+        super().__init__(kept, lines.posterior, lines.forms, most, before)
+        self.after, self.followed = after, False
+        if after is not None:
+            after.followed = True
+        # of the forms in the last tile, for the sight that follows
+        self.ranges: dict[int, Any] = {}
         self.roots = np.sqrt(guess) * KNOTS
         self.rule = lines.rule
         tiles = len(self.power)
@@ -227,28 +249,43 @@ class LineSight(Sight):
         self.deepest = -np.inf
 
     def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
-        from apm._kernels.kept_bounds import line_scores
+        from apm._kernels.kept_bounds import line_scores, range_scores
 
-        change = self.moved.changes(image)
-        if change is None:
-            return None
         number = start // self.kept.height
         error = self.off * float(self.kept.length[number]) + self.kept.floor
-        codes, numbers, blur = self.moved.steps(start, places)
-        # where all of an input is signal, S is V
-        values = line_scores(
-            codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1], blur,
-            self.rule, tuple(self.roots),
-        )  # fmt: skip
-        # what no row of the tile exceeds: its largest step, change and mean
-        far, most, gauge = float(np.abs(mean).max()) + error, 0.0, 0.0
-        for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
-            then = low + LEVELS * step + slack
-            most = max(factor * then + float(change[form].max()) + rise * gauge + up, 0.0)
-            gauge = then + blur
-            if form == 0:
-                self.power[number] = (far**2 + most) * (1.0 + ROUNDING)
-        self.deepest = min(self.deepest, -(far**2 + most) * (1.0 + ROUNDING))
+        roots = tuple(self.roots)
+        if self.after is None and not self.followed:
+            change = self.moved.changes(image)
+            if change is None:
+                return None
+            codes, numbers, blur = self.moved.steps(start, places)
+            # where all of an input is signal, S is V
+            values = line_scores(
+                codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1],
+                blur, self.rule, roots,
+            )  # fmt: skip
+            ends, gauge = [], 0.0  # by the largest step and change
+            for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
+                then = low + LEVELS * step + slack
+                most = factor * then + float(change[form].max()) + rise * gauge + up
+                ends.append(max(most, 0.0))
+                gauge = then + blur
+        else:
+            if self.after is None:
+                found = self.moved.ranges(start, places, image)
+            else:  # None where nothing is known of this tile
+                found = self.moved.onward(number, self.after.ranges.pop(number, None), image)
+            if found is None:
+                return None
+            forms = *found[0], *found[-1]
+            values = range_scores(mean, error, *forms, self.rule, roots)
+            ends = [float(most.max()) for _, most in found]
+            if self.followed:
+                self.ranges = {number: found}
+        far = float(np.abs(mean).max()) + error
+        # what no row of the tile exceeds
+        self.power[number] = (far**2 + ends[0]) * (1.0 + ROUNDING)
+        self.deepest = min(self.deepest, -(far**2 + ends[-1]) * (1.0 + ROUNDING))
         return list(values)
 
     def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
@@ -320,6 +357,7 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
                 image = image[:, places]
             for place, sight in enumerate(sights):
                 part = image[ends[place] : ends[place + 1]]
+                sight.lost |= sight.after is not None and sight.after.lost
                 if not sight.lost:
                     sight.add(start, tile, places, image[own[place]], part)
         if sights[0].lost:

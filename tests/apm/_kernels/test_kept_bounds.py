@@ -9,7 +9,9 @@ from apm._kernels.kept_bounds import (
     line_bounds,
     line_scores,
     moved_form,
+    onward_form,
     plain_bounds,
+    range_scores,
 )
 from tests.kernel_checks import assert_matches_py_func
 
@@ -79,3 +81,15 @@ def test_scores_of_lines_are_those_of_their_parts(rng: np.random.Generator) -> N
     for each, root in zip(found, roots):
         np.testing.assert_allclose(each, height + root * slope, rtol=1e-6)
     np.testing.assert_allclose(found[3], amount, rtol=1e-6)
+    again = assert_matches_py_func(range_scores, mean, 0.01, least, most, weak, strong, rule, roots)
+    np.testing.assert_allclose(again, found, rtol=1e-6)
+
+
+def test_ranges_go_on_from_ranges(rng: np.random.Generator) -> None:
+    least, gauge, change = rng.random(9), rng.random(9), rng.normal(size=9)
+    most, numbers = least + rng.random(9), (1.1, -0.02, 0.03, -0.05, 0.06)
+    low, high = assert_matches_py_func(onward_form, least, most, gauge, change, numbers)
+    expected = np.maximum(1.1 * least + change - 0.02 * gauge - 0.05, 0.0)
+    np.testing.assert_allclose(low, expected, rtol=1e-12, atol=1e-15)
+    expected = np.maximum(1.1 * most + change + 0.03 * gauge + 0.06, 0.0)
+    np.testing.assert_allclose(high, expected, rtol=1e-12, atol=1e-15)

@@ -24,6 +24,18 @@ def large(seed: int = 0) -> tuple[Belief, np.ndarray]:
     return Belief(VariationalLogistic(0.1).fit(X[:20], (X[:20, 0] > 0).astype(int))), X
 
 
+def test_some_rows_of_many_features_have_means_in_double_precision():
+    # beyond 192 features the variance was double and the mean single, and the square of it too
+    X = np.random.default_rng(0).normal(size=(256, 193)).astype(np.float32)
+    posterior = VariationalLogistic(intercept=True).fit(X[:8], (X[:8, 0] > 0).astype(int))
+    belief = Belief(posterior)
+    every = candidate_laws(belief, X, np.arange(256))
+    some = candidate_laws(belief, X, np.arange(8, 256))
+    assert some.mean.dtype == np.float64
+    np.testing.assert_array_equal(some.mean, every.mean[8:])
+    np.testing.assert_array_equal(some.second_moment, every.second_moment[8:])
+
+
 @pytest.mark.parametrize("kind, rtol", [(np.float64, 1e-12), (np.float32, 1e-5)])
 @pytest.mark.parametrize("excluded", [0, 5])
 def test_laws_in_pieces_are_the_pushed_ones(kind, rtol, excluded):

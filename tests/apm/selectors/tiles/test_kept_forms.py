@@ -6,6 +6,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from apm import APM, Learner, PoolMaxPower, Predictions, VariationalLogistic
+from apm.selectors.batch import condition
 from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
 from apm.selectors.tiles.kept_forms import Forms, Moved
@@ -62,6 +63,51 @@ def test_the_ranges_hold(seed, single, intercept, more, most, scale, repeats):
             for (least, most_), form in zip(found, (variance, signal), strict=True):
                 assert (least <= form * (1 + 1e-12)).all()
                 assert (form <= most_ * (1 + 1e-12)).all()
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    single=st.booleans(),
+    intercept=st.booleans(),
+    most=st.sampled_from([0, 1, 4]),
+    scale=st.sampled_from([1.0, 2.0**-30, 64.0]),
+)
+@settings(max_examples=30, deadline=None)
+def test_ranges_hold_after_further_picks(seed, single, intercept, most, scale):
+    rng = np.random.default_rng(seed)
+    X = scale * rng.normal(size=(1100, 5)) * np.exp(rng.normal(size=5))
+    X = X.astype(np.float32 if single else np.float64)
+    learner = Learner(
+        Counted(X), VariationalLogistic(0.1 / scale**2, intercept=intercept), RULE, seed=0
+    )
+    learner.tell(range(6), (X[:6] @ rng.normal(size=5) > 0).astype(int))
+    learner.ask()
+    state, pool = learner._state, learner._state.features
+    kept, belief = pool.kept, learner._state.belief
+    assume(kept is not None)
+    ranges, moved = {}, None
+    for row in (None, *rng.integers(1100, size=3)):
+        if row is not None:
+            belief = condition(belief, X[row])
+        lines = Lines.of(state.selector, belief, pool)
+        assert lines is not None
+        moved = Moved(kept, lines.forms, most, moved)
+        for start, tile, places in open_tiles(pool, state.open):
+            number = start // pool.tile_rows
+            design = np.concatenate((tile, np.ones((len(tile), 1))), axis=1) if intercept else tile
+            image = (design[places] @ moved.columns).T.astype(X.dtype)
+            if row is None:
+                ranges[number] = moved.ranges(start, places, image)
+            else:
+                ranges[number] = moved.onward(number, ranges[number], image)
+            look = lines.ready.look(belief, tile, places)
+            variance = look.laws.variance
+            forms = variance, look.share * variance
+            for (least, largest), form in zip(ranges[number], forms, strict=True):
+                assert (least <= form * (1 + 1e-12)).all()
+                assert (form <= largest * (1 + 1e-12)).all()
+    assert moved is not None
+    assert moved.onward(0, None, image) is None
 
 
 def test_rows_that_come_back_are_not_known():
