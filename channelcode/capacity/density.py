@@ -290,11 +290,7 @@ def _judged(
     law = _affordable_part(problem, law)
     found, proved = _information(problem.channel, law)
     reason = "; inputs farther out were not looked at"
-    falls = np.inf if whole else _falls_from(problem, proposal.multiplier)
-    if falls <= _FARTHEST_PROVED * (ends[1] - ends[0]):
-        whole, reason = True, "; farther out the power outweighs the divergence"
-        ends = (min(ends[0], -falls), max(ends[1], falls))
-    elif whole:
+    if whole:
         reason = ""
     lower = max(found.nats - found.error, 0.0)
     bound = None
@@ -303,13 +299,13 @@ def _judged(
         if whole
         else covered(problem, law, found.nats, proposal.multiplier, slack=0.1 * tol * LOG_TWO)
     )
-    if cover is not None:
-        far = (-cover.radius, cover.radius)
+    if cover is not None and cover.radius <= _FARTHEST_PROVED * (ends[1] - ends[0]):
+        first, last = problem.channel.domain
+        far = (max(-cover.radius, first), min(cover.radius, last))
         bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)
         bound = bound._replace(error=bound.error + cover.slack)
         if bound.nats + bound.error - lower <= tol * LOG_TWO:
-            whole, ends = True, far
-            reason = "; farther out the power outweighs a Gaussian output of 1e-12"
+            whole, ends, reason = True, far, f"; farther out the power outweighs {cover.what}"
     if bound is None or not whole:
         bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)
     gaussian = min(shannon_bound(problem), peak_bound(problem)) * (1.0 + 4e-16)
@@ -339,14 +335,6 @@ def _judged(
         exhausted=proposal.exhausted,
         complete=everywhere,
     )
-
-
-def _falls_from(problem: Problem, multiplier: float) -> float:
-    """A radius beyond which F is known to fall: for Laplace noise |D'| <= 1/scale and F' < 0."""
-    channel = problem.channel
-    if type(channel) is AdditiveLaplace and problem.limits.is_power and multiplier > 0:
-        return 0.5 / (multiplier * channel.scale)
-    return np.inf
 
 
 def _information(channel: Channel, law: DiscreteMeasure) -> tuple[Integrated, bool]:

@@ -181,14 +181,17 @@ def _on_line(
 
     farthest = FARTHEST
     count = 1600
-    if has_density(channel) and getattr(channel, "divergence_between", None) is None:
+    if has_density(channel) and not _in_closed_form(channel):
         farthest, count = _integrable(channel, origin, width), _OWN_SIZES
     grid = _grid(channel, origin, np.geomspace(smallest, farthest, count), promise)
     values = ratio(grid)
+    if np.isnan(values).all():
+        rule = "must have outputs that can be told from those of the free input"
+        raise InvalidArgument("channel", rule, f"no number at any of {len(grid)} inputs")
     values = np.where(np.isnan(values), -np.inf, values)
     top, place, slack = _climbed(ratio, grid, values)
-    limit = _limit(channel, anywhere, origin, width, is_power)
-    declared = promise is not None or has_density(channel)
+    limit, extrapolated = _limit(channel, price, anywhere, origin, width, is_power)
+    declared = promise is not None or _in_closed_form(channel)
     scope = (
         f"inputs at distances {smallest:.2g} to {farthest:.2g} from the free one, "
         f"{len(grid)} probes and climbs, and the limit of small inputs"
@@ -197,27 +200,35 @@ def _on_line(
     unsure = _unsure(channel, price, origin, grid[np.abs(grid - origin) >= NEAR * width])
     if max(top, limit) == -np.inf:  # nothing else can be paid for, or nothing tells
         return Ratio(0.0, 0.0, 0.0, None, *report)
+    if top < np.inf and limit == np.inf and extrapolated:
+        scope += ", which is infinite by what is seen of the ratio nearby"
+        return Ratio(np.inf, np.inf, np.inf, None, origin, scope, len(grid), False)
     if max(top, limit) == np.inf:
         letter = place if top == np.inf and np.isfinite(limit) else None
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
     if abs(place - origin) >= 0.99 * farthest and top > limit:
-        return _at_the_far_end(ratio, top, place, report)
+        return _at_the_far_end(ratio, top, place, 1e-12 * top + unsure(top), report)
     if top > limit * (1.0 + _RISE) and abs(place - origin) > 2.0 * smallest:
         twin = 2.0 * origin - place
         if place < origin and abs(float(ratio(np.array([twin]))[0]) - top) <= 1e-12 * top:
             place = twin  # of two letters alike, the positive one
         rounding = 1e-12 * top + unsure(top)
-        return Ratio(top, top - rounding, top + slack + rounding, place, *report)
+        return Ratio(top, max(top - rounding, 0.0), top + slack + rounding, place, *report)
     # D of small inputs loses digits, and so does a limit that was extrapolated
     rounding = 1e-9 * abs(limit) + max(top - limit, 0.0) + unsure(limit)
     return Ratio(limit, max(limit - rounding, 0.0), limit + rounding, None, *report)
+
+
+def _in_closed_form(channel: Channel) -> bool:
+    """Whether the channel knows its divergences without integrals."""
+    return getattr(channel, "divergence_between", None) is not None
 
 
 def _unsure(
     channel: Channel, price: Callable[[Array], Array], origin: float, grid: Array
 ) -> Callable[[float], float]:
     """Value -> how far the errors of integrals over a density may carry a ratio above it."""
-    if not has_density(channel) or getattr(channel, "divergence_between", None) is not None:
+    if not has_density(channel) or _in_closed_form(channel):
         return lambda value: 0.0
     found = output_divergence(channel, grid, DiscreteMeasure([origin], [1.0]))
     costs = price(grid)
@@ -227,16 +238,21 @@ def _unsure(
 
 
 def _at_the_far_end(
-    ratio: Callable[[Array], Array], top: float, place: float, report: tuple[Any, ...]
+    ratio: Callable[[Array], Array],
+    top: float,
+    place: float,
+    rounding: float,
+    report: tuple[Any, ...],
 ) -> Ratio:
     """Still rising where the search ends: towards a limit, or without one."""
     origin, scope, probes, _ = report
     before = float(ratio(np.array([origin + 0.1 * (place - origin)]))[0])
     rise = top - before
     if rise <= 1e-6 * top:  # a tenth of the distance made no difference: a limit far out
-        return Ratio(top, top, top + rise, None, origin, scope, probes, False)
+        far = top + max(rise, 0.0) + rounding
+        return Ratio(top, max(top - rounding, 0.0), far, None, origin, scope, probes, False)
     scope += "; the ratio still rises at the far end, so that no bound is known"
-    return Ratio(top, top, np.inf, place, origin, scope, probes, False)
+    return Ratio(top, max(top - rounding, 0.0), np.inf, place, origin, scope, probes, False)
 
 
 def _width(channel: Channel, origin: float, promise: Any) -> float:
@@ -246,27 +262,48 @@ def _width(channel: Channel, origin: float, promise: Any) -> float:
 
 
 def _limit(
-    channel: Channel, ratio: Callable[[Array], Array], origin: float, width: float, is_power: bool
-) -> float:
-    """The ratio as l nears the free input: half the Fisher information, or by extrapolation."""
+    channel: Channel,
+    price: Callable[[Array], Array],
+    ratio: Callable[[Array], Array],
+    origin: float,
+    width: float,
+    is_power: bool,
+) -> tuple[float, bool]:
+    """The ratio as l nears the free input, and whether that is extrapolated from three inputs.
+
+    Under the power alone, with finitely many outputs, it is half the Fisher information.
+    """
     if is_power and not has_density(channel):
-        return _curvature(channel, origin)
-    low, high = channel.domain
-    found = [-np.inf]
+        return _curvature(channel, origin), False
+    (low, high), found = channel.domain, [-np.inf]
     for sign in (-1.0, 1.0):
         steps = origin + sign * width * np.array([8e-4, 4e-4, 2e-4])
         if (steps < low).any() or (steps > high).any():
             continue
         wide, middle, narrow = ratio(steps)
         if not np.isfinite(narrow):
-            return float(narrow)
-        if middle > wide * (1.0 + _RISE) and narrow - middle > 0.9 * middle * (middle / wide - 1.0):
-            return np.inf  # each half of the distance adds as much again: no limit
+            return float(narrow), False
+        clear = _RISE * middle + 2.0 * _wrong(channel, price, origin, steps)  # more than rounding
+        if middle - wide > clear and narrow - middle > 0.9 * middle * (middle / wide - 1.0):
+            return np.inf, True  # each half of the distance adds as much again: no limit
         first, second = 2.0 * middle - wide, 2.0 * narrow - middle  # without the linear term
         value = (4.0 * second - first) / 3.0
         steady = abs(second - first) <= 1e-3 * abs(second)  # no limit where it blows up
         found.append(float(value if steady else narrow))
-    return max(found)
+    return max(found), True
+
+
+def _wrong(
+    channel: Channel, price: Callable[[Array], Array], origin: float, inputs: Array
+) -> float:
+    """How far errors of integrals over a density may have moved the ratios of these inputs."""
+    if not has_density(channel) or _in_closed_form(channel):
+        return 0.0
+    found, costs = (
+        output_divergence(channel, inputs, DiscreteMeasure([origin], [1.0])),
+        price(inputs),
+    )
+    return float(np.divide(found.errors, costs, out=np.zeros(len(costs)), where=costs > 0.0).max())
 
 
 def _integrable(channel: Channel, origin: float, width: float) -> float:

@@ -274,11 +274,11 @@ def best_level(channel: Gamma, power: float, peak: float = inf) -> float | None:
 
     rare = sqrt(power / MOST_SHARE)
     levels = _levels(channel.shape, power)
-    levels = levels[(levels > rare) & (levels < peak)]
-    if rare < peak < inf:
-        levels = np.append(levels, peak)
+    within = levels[(levels > rare) & (levels < peak)]
+    if rare < peak < levels[-1]:
+        within = np.append(within, peak)
     before = None
-    for level in levels[::-1]:
+    for level in within[::-1]:
         now = rising(float(level))
         if now >= 0.0:
             return float(level) if before is None else _root(rising, float(level), before)
@@ -294,7 +294,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 def _levels(shape: float, power: float) -> Array:
     """Levels among which the best one is: from D_a of a thousandth to more than ln(1/p)."""
-    sizes = np.geomspace(1e-3, 20.0 - 4.0 * log(power), 80) / shape
+    sizes = np.geomspace(1e-3, 20.0 + 4.0 * max(-log(power), 0.0), 80) / shape
     low, high = np.zeros(len(sizes)), np.sqrt(2.0 * sizes)
     for _ in range(60):  # e^l - 1 - l = size
         middle = 0.5 * (low + high)

@@ -13,6 +13,7 @@ from channelcode.information.mixtures.location import Bent
 from channelcode.measures import DiscreteMeasure
 
 _CHUNK = 1_000_000
+_WIDENINGS = 400  # of a range by a tenth
 
 
 class PoissonMixture:
@@ -92,6 +93,30 @@ class PoissonMixture:
             mean[part] = prob @ h[counts]
             start = stop
         return Bent(value, -mean)
+
+    def outweighed(self, price: float, level: float) -> float:
+        """An input from which on D(f(.|l) || q) - s l^2 <= `level`, s = `price`; inf for none.
+
+        q is no less than its last atom's part w f(.|l_n), of rate R, so that with r = l + dark
+
+            D - s l^2 <= -ln w + r ln(r/R) - r + R - s l^2.
+
+        The right side is concave from r = 1/(2 s) on: where it is low enough there and falls, it
+        does so for good.
+        """
+        last = int(np.argmax(self.rates))
+        top, dark = float(self.rates[last]), self.channel.dark
+        if not top > 0.0:
+            return np.inf
+        l = max(top - dark, 0.5 / price - dark, 1e-300) * (1.0 + 1e-9)
+        for _ in range(_WIDENINGS):
+            rate = l + dark
+            fall = log(rate / top) - 2.0 * price * l
+            high = rate * log(rate / top) - rate + top - price * l * l
+            if fall < 0.0 and high - float(self.log_weights[last]) <= level - 1e-9 * rate:
+                return l
+            l *= 1.1
+        return np.inf
 
     def error(self, largest: float) -> float:
         """The error of divergences up to `largest`: tails beyond 1e-19, and rounding of logs."""

@@ -15,6 +15,7 @@ from channelcode import (
     InvalidArgument,
     Peak,
     Power,
+    Status,
     capacity,
     capacity_per_unit_cost,
     mutual_information,
@@ -134,3 +135,50 @@ def test_a_cost_flatter_than_the_divergence_has_no_finite_rate():
     assert found.nats == np.inf
     steady = capacity_per_unit_cost(Additive(stats.norm(), 1.0), lambda l: l**2 * (1.0 + l**2))
     assert steady.nats == pytest.approx(0.5, rel=1e-8)
+
+
+class Far(Channel):
+    """Cauchy noise whose middle is 1e9 scales away: outputs are rounded by 1e-7 scales."""
+
+    support = (-np.inf, np.inf)
+
+    def log_density(self, y, l):
+        return stats.cauchy.logpdf(np.asarray(y) - 1e9 - l)
+
+
+def test_rounding_is_not_taken_for_a_ratio_without_a_limit():
+    """Was infinite and OPTIMAL: three ratios near the free input rose, by rounding alone."""
+    found = capacity_per_unit_cost(Far(), throw=False)
+    assert found.nats < np.inf
+    assert found.status is not Status.OPTIMAL
+    assert 0.0 <= found.lower * np.log(2.0) <= 0.25 <= found.upper * np.log(2.0)
+
+
+def test_an_infinite_rate_of_ones_own_density_is_seen_and_not_proved():
+    found = capacity_per_unit_cost(Additive(stats.norm(), 1.0), lambda l: l**4)
+    assert found.nats == np.inf
+    assert found.status is Status.WITHIN_SCOPE
+
+
+def test_a_rate_that_is_constant_lies_between_its_bounds():
+    """D / l^2 = 1/2 everywhere; the bounds were [1/2 + 1e-11, 1/2 + 2e-11] where D is rounded."""
+    unit = 2.0**400
+    found = capacity_per_unit_cost(Additive(stats.norm(), unit), throw=False)
+    scale = np.log(2.0) * unit * unit
+    assert found.lower * scale <= 0.5 <= found.upper * scale
+
+
+class Nameless(Channel):
+    """No law, though it looks like one within the range of a search: e^(1e305) far out."""
+
+    support = (-np.inf, np.inf)
+
+    def log_density(self, y, l):
+        x = np.asarray(y) - l
+        return -x - np.exp(-np.clip(x, -700.0, None))
+
+
+def test_a_density_without_a_number_is_refused():
+    """Was 0 nats with bounds [0, 0]: every divergence was NaN."""
+    with np.errstate(all="ignore"), pytest.raises(InvalidArgument, match="channel"):
+        capacity_per_unit_cost(Nameless())

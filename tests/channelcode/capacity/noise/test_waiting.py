@@ -159,3 +159,14 @@ def test_light_atoms_do_no_harm_to_divergences():
                 [-40, -20, -8, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4.5],
             )
             assert law.gain(l) == pytest.approx(float(str(exact)), rel=1e-9, abs=1e-15)
+
+
+def test_a_large_power_with_a_far_peak_is_left_to_others():
+    """Was an OverflowError (e^1000), and a warning where the power is above e^5."""
+    for power, peak in ((150.0, 1e3), (1e3, 3.0), (1e3, 1e6), (1e-3, 1e6)):
+        found = on_off(Exponential(), power, peak)
+        assert found is None or found.input.atoms[1] < 100.0
+    low, high = on_off(Exponential(), 1e-6, 1e6), on_off(Exponential(), 1e-6)
+    assert low is not None
+    assert high is not None
+    assert low.nats == pytest.approx(high.nats, rel=1e-12)

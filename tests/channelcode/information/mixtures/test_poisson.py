@@ -42,3 +42,17 @@ def test_a_rate_of_zero_is_allowed():
     assert np.isfinite(found.bend).all()
     # D(0) = -ln q(0), q(0) = (1 + e^-2) / 2
     assert abs(found.value[0] + np.log(0.5 * (1.0 + np.exp(-2.0)))) < 1e-14
+
+
+def test_where_a_power_outweighs_the_divergence_it_does_so_for_good():
+    law = DiscreteMeasure([0.0, 2.0, 7.0], [0.6, 0.3, 0.1])
+    for dark in (0.0, 0.5):
+        mixture = PoissonMixture(Poisson(dark), law)
+        for price, level in ((1e-3, 0.2), (0.05, 0.2), (0.05, -3.0), (3.0, -1.0)):
+            radius = mixture.outweighed(price, level)
+            assert 0.0 < radius < np.inf
+            l = radius * np.linspace(1.0, 5.0, 41)
+            assert (mixture.divergence(l).value - price * l**2 <= level).all()
+    assert (
+        PoissonMixture(Poisson(0.0), DiscreteMeasure([0.0], [1.0])).outweighed(1.0, 0.0) == np.inf
+    )
