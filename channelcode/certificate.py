@@ -23,7 +23,9 @@ class Status(Enum):
     MAX_STEPS = "steps ran out first: raise max_steps, loosen tol, or try another solver"
     STALLED = "no further progress in double precision: loosen tol or rescale the problem"
     BOUND_ONLY = "only the bounds are proved: treat the value as an interval"
-    WITHIN_SCOPE = "proved for the inputs that `scope` names, not beyond: declare the tails"
+    WITHIN_SCOPE = (
+        "proved for the inputs that `scope` names, not beyond: on the line, declare the tails"
+    )
 
     @property
     def ok(self) -> bool:

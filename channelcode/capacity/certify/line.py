@@ -25,12 +25,17 @@ from channelcode.capacity.kkt import priced
 from channelcode.capacity.law_value import LawValue
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import bend_bound, inside, quartered
-from channelcode.capacity.search.grid import inner_radius, probes, spacing
+from channelcode.capacity.search.grid import (
+    BLACK_FINE,
+    BLACK_WIDE,
+    inner_radius,
+    probes,
+    spacing,
+)
 from channelcode.capacity.search.line import Probes, halo, joined, merged, probe
 from channelcode.capacity.search.reach import End, Reach, filled, reach
 
 FINE, WIDE = 601, 400
-BLACK_FINE, BLACK_WIDE = 1201, 800  # a black box has no landmarks to go by
 MOST_ROUNDS = 60
 MOST_PROBES = 50_000
 
@@ -149,6 +154,11 @@ def _scope(
     where = f"[{-peak:.6g}, {peak:.6g}]" if peak < np.inf else "the real line"
     if not complete:
         where = f"inputs within [{ends[0]:.4g}, {ends[1]:.4g}]"
+        inner = min(inner_radius(problem), far.radius)
+        if problem.tails is None and max(-ends[0], ends[1]) > inner:  # wide steps leave gaps
+            low, high = max(ends[0], -inner), min(ends[1], inner)
+            where = f"inputs within [{low:.4g}, {high:.4g}], and only those looked at further out"
+            where += f" up to {max(-ends[0], ends[1]):.4g}"
     text = f"{where}: bounds between {used} probes"
     if complete:
         text += f" on [{ends[0]:.4g}, {ends[1]:.4g}]"

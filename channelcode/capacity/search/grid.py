@@ -12,11 +12,14 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import near_valleys
-from channelcode.capacity.search.line import CLOSEST, Probes, probe
+from channelcode.capacity.search.line import CLOSEST, Probes, merged, probe
 
 SPACING = 0.1  # a bump of width 0.05 cannot hide between two probes of a black box
+BLACK_FINE, BLACK_WIDE = 1201, 800  # probes of a certificate: no landmarks to go by
 WIDEST = 500.0  # a peak up to this is probed evenly throughout
 MOST = 4_000_000  # numbers in one table of probabilities
+LEAST_SEEN = 1e-12  # a probability below this at a lone probe is no sign of a response
+MOST_ROUNDS, MOST_FRESH = 24, 4000  # in looking closer at responses that one probe has seen
 
 
 def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
@@ -32,7 +35,8 @@ def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
     key = (fine, wide, radius, inner, problem.limits.cost if problem.has_own_cost else None)
     if key not in problem.cache:
         points = _inputs(problem, radius, min(inner, radius), fine, wide)
-        problem.cache[key] = _numbers_around_zero(probe(problem, points))
+        found = _numbers_around_zero(probe(problem, points))
+        problem.cache[key] = resolved(problem, found) if problem.tails is None else found
     return problem.cache[key]
 
 
@@ -92,6 +96,35 @@ def _inputs(problem: Problem, radius: float, inner: float, fine: int, wide: int)
     apart = np.minimum(after, before) > CLOSEST * (1.0 + np.abs(points))
     apart[[0, -1]] = True
     return np.unique(np.concatenate([points[apart], marks]))
+
+
+def resolved(problem: Problem, found: Probes) -> Probes:
+    """The probes of a black box with closer ones around tops that a single probe has seen.
+
+    Where a probability falls by half or more from one probe to both of its neighbours the response
+    is narrower than their distance, and its height is unknown; halves of both intervals are tried
+    until neighbours see it too.
+    """
+    room = MOST_FRESH
+    for _ in range(MOST_ROUNDS):
+        if len(found.points) < 3:
+            break
+        sides = 2.0 * np.maximum(found.prob[:-2], found.prob[2:])
+        alone = (found.prob[1:-1] > np.maximum(sides, LEAST_SEEN)).any(axis=1)
+        index = 1 + np.flatnonzero(alone)
+        points = found.points
+        fresh = np.append(points[index - 1], points[index + 1]) / 2.0
+        fresh = np.unique(fresh + np.append(points[index], points[index]) / 2.0)
+        fresh = np.setdiff1d(fresh, points)
+        if len(fresh) == 0 or len(fresh) > room:
+            break
+        room -= len(fresh)
+        seen = probe(problem, fresh)
+        keep = ~(np.isnan(seen.log_prob) | (seen.log_prob == np.inf)).any(axis=1)
+        if not keep.any():
+            break
+        found = merged(found, seen.take(keep))
+    return found
 
 
 def _numbers_around_zero(found: Probes) -> Probes:

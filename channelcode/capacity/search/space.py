@@ -13,6 +13,7 @@ from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes, valleys
 from channelcode.capacity.search.lattice import layers
 from channelcode.capacity.search.reach import End, Reach, reach
+from channelcode.capacity.search.wall import MOST, anchors, has_wall, slide, touching, within_wall
 from channelcode.channels.tails import FARTHEST
 
 MOST_NAMED = 64  # landmarks, and valleys of a cost, that climbs begin at
@@ -99,8 +100,13 @@ def named_places(problem: Problem, directions: Array) -> Array:
 def climb(
     problem: Problem, starts: Array, output: Array, multiplier: float, *, max_steps: int = 60
 ) -> tuple[Array, Array]:
-    """Maximise F from every start at once by damped Newton steps; points and heights."""
-    point = starts.copy()
+    """Maximise F from every start at once by damped Newton steps; points and heights.
+
+    Where a cost of one's own has walls, steps end there, and the highest climbs slide along them.
+    """
+    walled = has_wall(problem)
+    towards = anchors(problem, starts) if walled else starts
+    point = within_wall(problem, starts, towards) if walled else starts.copy()
     budget = problem.limits.budget if multiplier > 0 else 0.0
     peak = problem.limits.peak
     damping = np.full(len(point), 1e-2)
@@ -120,6 +126,8 @@ def climb(
         length = np.linalg.norm(step, axis=1)
         step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
         trial = within_peak(point[active] + step, peak)
+        if walled:
+            trial = within_wall(problem, trial, towards[active])
         at = curve(local(problem, trial), output, multiplier, budget)
         better = at.value > height[active]
         index = active[better]
@@ -135,6 +143,14 @@ def climb(
         active = active[keep]
         if len(active) == 0:
             break
+    if walled:
+        height = np.where(np.isinf(problem.cost(point)), -np.inf, height)
+        best = np.argsort(-height, kind="stable")
+        best = best[touching(problem, point[best], towards[best])]
+        best = best[distinct(point[best], 1e-3)][:MOST]
+        if len(best):
+            slid = slide(problem, point[best], output, multiplier, towards[best])
+            point, height = np.vstack([point, slid[0]]), np.append(height, slid[1])
     return point, height
 
 

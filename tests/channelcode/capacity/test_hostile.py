@@ -22,7 +22,7 @@ from channelcode import (
     restrict,
 )
 from channelcode.errors import InvalidArgument
-from tests.channelcode.capacity.hostile import best_known, bump, hostile_problem
+from tests.channelcode.capacity.hostile import Black, best_known, bump, hostile_problem
 from tests.channelcode.capacity.oracles import mutual_information
 
 BUMP = bump(12.41, 0.05, 0.9, Logistic())
@@ -146,3 +146,63 @@ def test_no_certificate_is_false(seed):
 def test_no_certificate_is_false_at_length(start):
     for seed in range(start, start + 20):
         attack(seed)
+
+
+def _triangle(centre: float, width: float, height: float, steep: float) -> Black:
+    """A logistic response and a third output that is a triangle, with a kink at its top."""
+
+    def rows(l):
+        top = height * np.maximum(1.0 - np.abs(l - centre) / width, 0.0)
+        up = 1.0 / (1.0 + np.exp(-np.clip(steep * l, -700.0, 700.0)))
+        return np.stack([(1.0 - top) * (1.0 - up), (1.0 - top) * up, top], axis=-1)
+
+    return Black(rows, 3)
+
+
+def test_a_response_whose_foot_alone_is_seen():
+    """Half-width 0.05, probes every 0.1: OPTIMAL at 0.96283, where 0.96443 is feasible."""
+    centre = 217.15614475330767
+    channel = _triangle(centre, 0.05076005659314303, 0.7075217418773059, 0.1928221475738595)
+    power = 823.0526788752051
+    share = 1e-3
+    rest = np.sqrt((power - share * centre**2) / (1.0 - share))
+    atoms = np.array([-rest, rest, centre])
+    weights = np.array([0.5 * (1.0 - share), 0.5 * (1.0 - share), share])
+    assert weights @ atoms**2 <= power * (1.0 + 1e-14)
+    carried = mutual_information(channel.prob(atoms), weights) / np.log(2)
+    assert carried > 0.9638
+    result = capacity(channel, Power(power))
+    assert carried <= result.upper
+    assert result.gap <= TOL
+
+
+def test_kinks_do_not_multiply_the_inputs_of_the_solver(monkeypatch):
+    """Each round tripled the finite problem: 1,565 letters after ten rounds, and minutes."""
+    from channelcode.capacity.solvers.continuous import exchange
+
+    sizes, plain = [], exchange.maximise
+
+    def counted(letters, **options):
+        sizes.append(len(letters.matrix))
+        return plain(letters, **options)
+
+    monkeypatch.setattr(exchange, "maximise", counted)
+    channel = _triangle(22.204122134836073, 0.053032864768162734, 0.8521793095450059, 0.41)
+    result = capacity(channel, Power(86.29060891520533))
+    assert result.gap <= TOL
+    assert len(result.input) <= 4
+    assert max(sizes) < 600  # the first one has some 250
+
+
+@pytest.mark.parametrize(("centre", "width"), [(79.13, 6.36), (154.94, 9.0), (-76.89, 7.0)])
+def test_the_solver_sees_what_the_certificate_sees(centre, width):
+    """A wide response far out and no limit: [1, 1.585] and STALLED before."""
+    channel = _triangle(centre, width, 0.82, 0.88)
+    result = capacity(channel, Unconstrained())
+    law = np.array([-60.0 * np.sign(centre), centre])
+    rows = channel.prob(np.append(law, 2.0 * centre))
+    weights = np.array([0.36, 0.28, 0.36])
+    assert mutual_information(rows, weights) / np.log(2) <= result.upper
+    assert result.gap <= TOL
+    assert result.status is Status.WITHIN_SCOPE
+    assert result.scope.startswith("inputs within [-64, 64], and only those looked at further out")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from channelcode import Cost, Logistic, Ordinal, Peak, Power, Probit, capacity
+from channelcode import Cost, Features, Logistic, Ordinal, Peak, Power, Probit, Softmax, capacity
 
 
 def best_of_two(first: float, second: float) -> float:
@@ -58,3 +58,29 @@ def test_a_far_dip_beside_a_plateau_is_found():
     found = capacity(Logistic(), Cost(cost, 1e-3), throw=False)
     reached = best_of_two(float(Logistic().prob(np.array([-0.5]))[0, 1]), 1.0)
     assert found.upper >= reached - 1e-6
+
+
+def squares(l):
+    return np.square(l).sum(axis=-1)
+
+
+def test_a_wall_around_softmax_is_a_peak():
+    """0 bits and STALLED before: climbs left the wall behind where the budget is not used up."""
+    walled = Cost(lambda l: np.where(squares(l) <= 4.0, squares(l), np.inf), 5.0)
+    found = capacity(Softmax(3), walled)
+    assert found.bits == pytest.approx(capacity(Softmax(3), Peak(2.0)).bits, abs=1e-9)
+    assert found.multiplier == 0.0
+    assert (walled.function(found.input.atoms) < np.inf).all()
+
+
+def test_a_box_in_the_plane():
+    head = Features(Softmax(3), np.array([[1.0, 0.0], [0.3, 1.0], [-1.0, -1.0]]))
+    walled = Cost(lambda l: np.where(np.abs(l).max(axis=-1) <= 1.0, 0.0, np.inf), 1.0)
+    found = capacity(head, walled)
+    side = np.linspace(-1.0, 1.0, 41)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    rows = head.prob(grid)
+    # no input of the box breaks KKT: the best law is at its corners, which the grid holds
+    gains = (rows * np.log2(rows / found.output)).sum(axis=1)
+    assert gains.max() <= found.upper + 1e-9
+    assert found.gap <= 1e-9

@@ -83,16 +83,31 @@ class Continuous:
             return Proposal(zero, np.ones(1), 0.0, "Continuous")
         if problem.channel.dim == 1:
             from channelcode.capacity.low_power import low_power_law
-            from channelcode.capacity.solvers.continuous.line_search import LineSearch
 
             proposal = low_power_law(problem)
             if proposal is not None:
                 return proposal
+            return _looked_at_closely(problem, tol, self.max_steps, start)
+        return _looked_at_again(problem, self.rng, tol, self.max_steps, start)
 
-            search = LineSearch(problem, tol)
-        else:
-            return _looked_at_again(problem, self.rng, tol, self.max_steps, start)
-        return exchange(problem, search, tol=tol, max_steps=self.max_steps, start=start)
+
+def _looked_at_closely(
+    problem: Problem, tol: float, max_steps: int, start: Proposal | None
+) -> Proposal:
+    """The exchange on the line; what the certificate's probes of a black box find joins it."""
+    from channelcode.capacity.solvers.continuous.line_search import LineSearch
+
+    search = LineSearch(problem, tol)
+    proposal = exchange(problem, search, tol=tol, max_steps=max_steps, start=start)
+    if problem.tails is not None:
+        return proposal
+    closer = LineSearch(problem, tol, closely=True)
+    found = _judged(problem, closer, proposal.points, proposal.weights, proposal.multiplier)
+    if found.violation <= max(0.1 * tol, 2.0 * _violation(proposal)):
+        return proposal
+    known = np.concatenate([found.violators, proposal.points])
+    closer = LineSearch(problem, tol, closely=True, known=known)
+    return exchange(problem, closer, tol=tol, max_steps=max_steps)
 
 
 def _looked_at_again(
@@ -222,8 +237,9 @@ def _guesses(
         guesses.insert(0, (*gather(*moved, search.spacing), price))
         everything = np.full(len(points), np.inf)
         guesses.insert(0, (*assign(points, masses, peaks, everything), price))
-    if late:  # as it is: Newton needs derivatives, and some responses have kinks
-        guesses.append((points, masses, price))
+    if late:  # as it is: Newton needs derivatives, and some responses have kinks. Of the many
+        # neighbours of a kink few are kept, or the finite problems would triple in each round
+        guesses.append(within_budget(problem, *few_atoms(problem, points, masses), price))
     return guesses
 
 

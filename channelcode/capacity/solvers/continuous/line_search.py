@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import check_budget, near_valleys, valleys
-from channelcode.capacity.search.grid import landmarks, probes
+from channelcode.capacity.search.grid import BLACK_FINE, BLACK_WIDE, landmarks, probes
 from channelcode.capacity.search.line import Probes, joined
 from channelcode.capacity.search.reach import filled, reach
 from channelcode.capacity.solvers.continuous.maxima import maxima
@@ -18,10 +20,17 @@ MOST_TURNS = 16  # of each probability of a black box that begin as inputs
 
 
 class LineSearch:
-    """First inputs and largest violations on the line, for answers good to `tol` nats."""
+    """First inputs and largest violations on the line, for answers good to `tol` nats.
 
-    def __init__(self, problem: Problem, tol: float = 1e-9) -> None:
+    `closely` looks at the probes of the certificate of a black box, and `known` inputs join first.
+    """
+
+    def __init__(
+        self, problem: Problem, tol: float = 1e-9, *, closely: bool = False, known: Any = ()
+    ) -> None:
         check_budget(problem)
+        self.fine, self.wide = (BLACK_FINE, BLACK_WIDE) if closely else (FINE, WIDE)
+        self.known = np.asarray(known, dtype=np.float64)
         self.problem, self.tol = problem, tol
         self.tails = problem.tails
         self.width = 0.08
@@ -43,8 +52,9 @@ class LineSearch:
         far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), 61)[1:])
         far[-1] = radius
         pieces = [np.linspace(-inner, inner, 101), far, -far, marks[np.abs(marks) <= radius]]
+        pieces.append(self.known)
         if self.tails is None:
-            pieces.append(_turns(probes(problem, radius, fine=FINE, wide=WIDE)))
+            pieces.append(_turns(probes(problem, radius, fine=self.fine, wide=self.wide)))
         if problem.has_own_cost:
             pieces.append(near_valleys(problem))
         grid = np.unique(np.concatenate(pieces))
@@ -80,7 +90,8 @@ class LineSearch:
         """Local maxima of F above the value, and by how much the highest is above it."""
         output = filled(output, 0.1 * self.tol)
         radius = reach(self.problem, output, multiplier, value).radius
-        grid = joined(self.problem, probes(self.problem, radius, fine=FINE, wide=WIDE), atoms)
+        even = probes(self.problem, radius, fine=self.fine, wide=self.wide)
+        grid = joined(self.problem, even, atoms)
         points, heights = maxima(
             self.problem, grid, output, multiplier, floor=value - 1e-3 * (abs(value) + 1e-9)
         )

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from channelcode import Features, Softmax
+from channelcode import (
+    Cloglog,
+    Continuous,
+    Features,
+    Lapse,
+    Logistic,
+    Peak,
+    Probit,
+    Softmax,
+    Status,
+    Unconstrained,
+    capacity,
+)
 from channelcode.capacity import Cost, Power, Problem
 from channelcode.capacity.certify.space import space_bound
 from channelcode.capacity.law_value import law_value
@@ -15,11 +27,16 @@ from tests.channelcode.capacity.oracles import kkt
 TOL = 1e-9
 
 
+def seen_as_a_map(classes: int) -> Features:
+    """Softmax that is not known to be softmax: its capacity has to be searched for."""
+    return Features(Softmax(classes), np.eye(classes))
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("classes", [3, 5])
 def test_above_random_inputs(classes, seed):
     rng = np.random.default_rng(seed)
-    channel, power = Softmax(classes), 3.0
+    channel, power = seen_as_a_map(classes), 3.0
     atoms, weights = rng.normal(size=(4, classes)), rng.dirichlet(np.ones(4))
     price = float(10.0 ** rng.uniform(-2, -0.5))
     found = law_value(channel.log_prob(atoms), weights)
@@ -35,11 +52,52 @@ def test_above_random_inputs(classes, seed):
 def test_the_simplex_code_is_optimal_by_search_too(classes, power):
     code = simplex_code(classes, power)
     found = law_value(Softmax(classes).log_prob(code.points), code.weights)
-    upper, _, complete = space_bound(
-        Problem(Softmax(classes), Power(power)), code.points, found, code.multiplier, TOL
+    upper, scope, complete = space_bound(
+        Problem(seen_as_a_map(classes), Power(power)), code.points, found, code.multiplier, TOL
     )
-    assert complete
+    assert not complete  # a search, whatever the channel declares
+    assert scope.startswith(f"only the inputs looked at in R^{classes}, and nothing between them")
     assert upper == pytest.approx(found.nats, abs=1e-11)
+
+
+@pytest.mark.parametrize("constraint", [Power(0.3), Power(4.0) & Peak(1.5), Peak(2.0)])
+def test_softmax_is_bounded_by_its_formula_whatever_is_proposed(constraint):
+    problem = Problem(Softmax(3), constraint)
+    atoms = np.array([[0.3, 0.0, -0.3], [-0.3, 0.0, 0.3]])
+    found = law_value(Softmax(3).log_prob(atoms), np.array([0.5, 0.5]))
+    bound = space_bound(problem, atoms, found, 0.2, TOL)
+    best = capacity(seen_as_a_map(3), constraint)
+    assert bound.complete
+    assert bound.nats == pytest.approx(best.nats, abs=1e-10)
+    assert capacity(Softmax(3), constraint, solver=Continuous()).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("link", [Logistic(), Cloglog(), Lapse(Probit(), low=0.1, high=0.05)])
+@pytest.mark.parametrize("constraint", [Power(0.7), Power(2.0) & Peak(1.5), Unconstrained()])
+def test_one_row_is_proved_on_its_line(link, constraint):
+    row = np.array([[0.6, -0.8, 2.0]])
+    result = capacity(Features(link, row), constraint)
+    line = capacity(Features(link, [[float(np.linalg.norm(row))]]), constraint)
+    assert result.status is Status.OPTIMAL
+    assert result.bits == pytest.approx(line.bits, abs=1e-9)
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(5000, 3)) * rng.uniform(0.0, 4.0, (5000, 1))
+    points = points[np.linalg.norm(points, axis=1) <= result.problem.limits.peak]
+    budget = min(result.problem.limits.budget, 1e9)
+    price = result.multiplier * np.log(2)
+    heights = kkt(
+        result.problem.channel.prob(points),
+        result.output,
+        (points**2).sum(axis=1) - budget if price > 0 else np.zeros(len(points)),
+        price,
+    )
+    assert heights.max() <= result.upper * np.log(2) + 1e-12
+
+
+def test_two_rows_of_a_map_are_no_line():
+    result = capacity(seen_as_a_map(3), Power(1.0))
+    assert result.status is Status.WITHIN_SCOPE
+    assert result.bits == pytest.approx(capacity(Softmax(3), Power(1.0)).bits, abs=1e-9)
 
 
 def test_a_plane_against_its_grid():

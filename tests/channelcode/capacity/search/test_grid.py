@@ -7,7 +7,8 @@ import pytest
 
 from channelcode import Cost, Link, Logistic, Ordinal, Peak, Power, Probit, Unconstrained
 from channelcode.capacity import Problem
-from channelcode.capacity.search.grid import inner_radius, landmarks, probes, spacing
+from channelcode.capacity.search.grid import inner_radius, landmarks, probes, resolved, spacing
+from channelcode.capacity.search.line import probe
 from tests.channelcode.capacity.oracles import Short, kkt
 
 BLACK = Link(lambda l: 1 / (1 + np.exp(-l)))
@@ -71,3 +72,25 @@ def test_landmarks_are_those_of_the_channel_and_of_the_cost():
     assert 0.0 in landmarks(Problem(Logistic(), Power(1.0)))
     priced = landmarks(Problem(BLACK, Cost(lambda l: (l - 17.3) ** 2, 1e-6)))
     assert np.abs(priced - 17.3).min() < 1e-6
+
+
+def test_a_response_that_one_probe_sees_is_looked_at_closely():
+    def foot(l):  # a triangle of 0.1 in all; the probe at 20 sees the hundredth part of it
+        return 0.7 * np.maximum(1.0 - np.abs(l - 20.0495) / 0.05, 0.0)
+
+    problem = Problem(Link(lambda l: 0.1 + foot(l)), Power(4.0))
+    narrow = Problem(Link(foot), Power(4.0))
+    points = np.arange(-30.0, 30.05, 0.1)
+    assert foot(points).max() < 0.01
+    found = resolved(narrow, probe(narrow, points))
+    assert found.prob[:, 1].max() > 0.35
+    assert len(found.points) < len(points) + 100
+    assert (np.diff(found.points) > 0).all()
+    same = probe(problem, points)  # a floor hides it from this rule: nothing falls by half
+    assert resolved(problem, same) is same
+
+
+def test_a_comb_that_no_probes_resolve_ends():
+    comb = Problem(Link(lambda l: np.where(np.mod(l * 1e7, 2.0) < 1.0, 0.0, 0.5)), Power(4.0))
+    points = np.linspace(-3.0, 3.0, 3001)
+    assert len(resolved(comb, probe(comb, points)).points) <= 3001 + 4000
