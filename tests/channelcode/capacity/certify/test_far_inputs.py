@@ -141,7 +141,9 @@ def test_counts_under_a_power_are_bounded_on_the_whole_line(dark, power):
     counts = np.arange(0.0, 2.0 * inputs[-1] + 200.0)
     log_f = stats.poisson.logpmf(counts[:, None], inputs + dark)
     atoms, weights = cover.law.atoms, cover.law.weights
-    log_q = logsumexp(stats.poisson.logpmf(counts[:, None], atoms + dark), b=weights, axis=1)
+    log_q = np.asarray(
+        logsumexp(stats.poisson.logpmf(counts[:, None], atoms + dark), b=weights, axis=1)
+    )
     each = np.where(np.isneginf(log_f), 0.0, np.exp(log_f) * (log_f - log_q[:, None]))
     heights = each.sum(axis=0) - price * (inputs**2 - power)
     assert (heights <= nats + 1e-9).all()
