@@ -304,7 +304,7 @@ def _judged(
         far = (max(-cover.radius, first), min(cover.radius, last))
         bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)
         bound = bound._replace(error=bound.error + cover.slack)
-        if bound.nats + bound.error - lower <= tol * LOG_TWO:
+        if cover.law is law or bound.nats + bound.error - lower <= tol * LOG_TWO:
             whole, ends, reason = True, far, f"; farther out the power outweighs {cover.what}"
     if bound is None or not whole:
         bound = density_bound(problem, law, proposal.multiplier, ends, tol=tol * LOG_TWO)

@@ -17,6 +17,7 @@ from channelcode import (
     Ordinal,
     Probit,
     Softmax,
+    Status,
     restrict,
 )
 from channelcode.capacity import (
@@ -205,7 +206,7 @@ def test_softmax_without_its_formula(classes, power):
     assert found.bits == pytest.approx(formula.bits, abs=TOL)
     assert len(found.input) == len(formula.input)
     assert found.multiplier == pytest.approx(formula.multiplier, rel=1e-6)
-    assert "multi-start" in found.scope
+    assert found.status is Status.OPTIMAL  # by the formula: the search alone proves nothing
 
 
 @settings(max_examples=15)
