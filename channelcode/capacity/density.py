@@ -304,7 +304,8 @@ def _judged(
         first, last = problem.channel.domain
         far = (max(-cover.radius, first), min(cover.radius, last))
         bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)
-        bound = bound._replace(error=bound.error + cover.slack)
+        top = max(bound.nats, found.nats + cover.beyond)
+        bound = bound._replace(nats=top, error=bound.error + cover.slack)
         if bound.nats + bound.error - lower <= tol * LOG_TWO:
             whole, ends, reason = True, far, f"; farther out the power outweighs {cover.what}"
     if bound is None or not whole:

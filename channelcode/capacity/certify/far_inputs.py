@@ -43,15 +43,17 @@ NEGLIGIBLE = 2.5e-10  # mass beyond the end of a search; less for wide laws, of 
 
 
 class Covered(NamedTuple):
-    """A law whose output serves up to `radius`; beyond it F <= C is proved; `slack` in nats.
+    """A law whose output serves up to `radius`; its bound rises by `slack` nats.
 
-    `what` the power outweighs there.
+    Beyond the radius F is proved to be no more than the information and `beyond` nats, and `what`
+    the power outweighs there.
     """
 
     law: DiscreteMeasure
     radius: float
     slack: float
     what: str = "the divergence"
+    beyond: float = 0.0
 
 
 class Noise(NamedTuple):
@@ -116,7 +118,7 @@ def covered(
             return None
         places = np.linspace(roots[0], roots[1], int(count) + 2) ** 2 - channel.dark
         found, price = _topped(problem, law, places, 0.0, radius, spare, multiplier, slack, MARGIN)
-        return Covered(found, max(radius, float(found.atoms[-1])), price)
+        return Covered(found, max(radius, float(found.atoms[-1])), 0.0, beyond=price)
     if not isinstance(channel, Gamma):
         return None
     noise, s = gamma_noise(channel.shape), multiplier
