@@ -25,6 +25,7 @@ from channelcode.capacity.law_value import divergence, law_value
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
 from channelcode.capacity.noise.poisson import poisson_low_power
+from channelcode.capacity.noise.poisson_pair import poisson_pair
 from channelcode.capacity.noise.waiting import waiting_low_power
 from channelcode.capacity.noise.waiting_law import waiting_law
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
@@ -61,7 +62,7 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
-    known_laws = (shannon, laplace_power, poisson_low_power, waiting_low_power)
+    known_laws = (shannon, laplace_power, poisson_low_power, poisson_pair, waiting_low_power)
     for theorem in known_laws if isinstance(solver, Auto) else (shannon,):
         known = theorem(problem, throw=throw, tol=tol, started=started)
         if known is not None:
@@ -303,7 +304,8 @@ def _judged(
         first, last = problem.channel.domain
         far = (max(-cover.radius, first), min(cover.radius, last))
         bound = density_bound(problem, cover.law, proposal.multiplier, far, tol=tol * LOG_TWO)
-        bound = bound._replace(error=bound.error + cover.slack)
+        top = max(bound.nats, found.nats + cover.beyond)
+        bound = bound._replace(nats=top, error=bound.error + cover.slack)
         if cover.law is law or bound.nats + bound.error - lower <= tol * LOG_TWO:
             whole, ends, reason = True, far, f"; farther out the power outweighs {cover.what}"
     if bound is None or not whole:

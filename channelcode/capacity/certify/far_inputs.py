@@ -37,22 +37,23 @@ SHARE = 1e-12  # e, of the Gaussian part
 SPACING = 0.1  # scales of the noise between places where an atom may be added
 COUNTS_APART = 0.25  # the same for counts, in their deviations
 MARGIN = 0.01  # nats: between such places F rises by less
-TAKEN = 1e-6  # nats: what light atoms may take from the last atom, by which counts are bounded
 MOST_PLACES = 3000
 DEPTH = 0.02  # nats below its limit to which an atom brings F, for what lies between places
 NEGLIGIBLE = 2.5e-10  # mass beyond the end of a search; less for wide laws, of more atoms
 
 
 class Covered(NamedTuple):
-    """A law whose output serves up to `radius`; beyond it F <= C is proved; `slack` in nats.
+    """A law whose output serves up to `radius`; its bound rises by `slack` nats.
 
-    `what` the power outweighs there.
+    Beyond the radius F is proved to be no more than the information and `beyond` nats, and `what`
+    the power outweighs there.
     """
 
     law: DiscreteMeasure
     radius: float
     slack: float
     what: str = "the divergence"
+    beyond: float = 0.0
 
 
 class Noise(NamedTuple):
@@ -110,14 +111,14 @@ def covered(
         return Covered(law, 0.5 / (multiplier * channel.scale), 0.0)
     spare = nats - multiplier * limit.budget
     if type(channel) is Poisson:
-        radius = PoissonMixture(channel, law).outweighed(multiplier, spare - TAKEN)
+        radius = PoissonMixture(channel, law).outweighed(multiplier, spare)
         roots = np.sqrt(np.array([0.0, radius]) + channel.dark)
         count = 2.0 * (roots[1] - roots[0]) / COUNTS_APART if radius < np.inf else np.inf
         if not count < MOST_PLACES:
             return None
         places = np.linspace(roots[0], roots[1], int(count) + 2) ** 2 - channel.dark
         found, price = _topped(problem, law, places, 0.0, radius, spare, multiplier, slack, MARGIN)
-        return Covered(found, max(radius, float(found.atoms[-1])), 0.0) if price < TAKEN else None
+        return Covered(found, max(radius, float(found.atoms[-1])), 0.0, beyond=price)
     if not isinstance(channel, Gamma):
         return None
     noise, s = gamma_noise(channel.shape), multiplier

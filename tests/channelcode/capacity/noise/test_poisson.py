@@ -18,7 +18,7 @@ def information(dark, level, share):
     with mp.workdps(60):
         dark, level, share = mp.mpf(dark), mp.mpf(level), mp.mpf(share)
         total = mp.mpf(0)
-        for y in range(40):
+        for y in range(40 + int(4 * dark)):
             off = mp.exp(-dark) * dark**y / mp.factorial(y)
             on = mp.exp(-dark - level) * (dark + level) ** y / mp.factorial(y)
             mixed = (1 - share) * off + share * on
@@ -76,7 +76,35 @@ def test_powers_next_to_those_that_are_searched():
 
 
 def test_a_peak_in_the_way():
-    assert on_off(1e-12, 0.0, peak=1e-6) is None
     low = capacity(Poisson(1.0), Power(1e-40) & Peak(1e-15))
     assert low.input.atoms.max() == 1e-15
     assert low.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("dark", [0.0, 1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("share", [1e-3, 0.1, 0.3, 0.45, 0.7, np.inf])
+def test_a_peak_that_is_lit(dark, share):
+    """Peak(1e-8) with dark counts gave 3.4e-17 bits, 32 inputs; it is A^2 / 8 nats, of two."""
+    peak = 1e-6 * (dark if dark else 1.0)
+    law = on_off(share * peak * peak, dark, peak)
+    assert law is not None
+    assert law.share * law.level**2 <= share * peak * peak * (1 + 1e-14)
+    exact = information(dark, law.level, law.share)
+    assert law.lower <= exact * (1 + 1e-13)
+    assert exact <= law.upper * (1 + 1e-13)
+    size = share if dark else 1.0
+    assert law.upper - law.lower <= 3e-5 * exact / min(size, 1.0)
+    rng = np.random.default_rng(3)
+    for other, often in rng.uniform(0.0, 1.0, (40, 2)):  # no other law of two does better
+        often = min(often, share / other**2)
+        assert information(dark, other * peak, often) <= law.upper * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("peak", [1e-8, 1e-100, 1e-160])
+def test_a_tiny_peak_alone(peak):
+    dim = capacity(Poisson(2.0), Peak(peak))
+    assert dim.status is Status.OPTIMAL
+    assert dim.nats == pytest.approx(peak**2 / 16.0, rel=1e-7, abs=1e-322)
+    clear = capacity(Poisson(0.0), Peak(peak))
+    assert clear.nats == pytest.approx(peak / np.e, rel=1e-7)
+    assert (len(dim.input), len(clear.input), clear.multiplier) == (2, 2, 0.0)
