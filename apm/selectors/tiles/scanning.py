@@ -349,12 +349,15 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
     own = [next(k for k, t in enumerate(theta) if np.array_equal(t, each.theta)) for each in sights]
     ends = np.cumsum([len(theta), *(len(each.moved.turn) for each in sights)])
     turned = [each.moved.columns for each in sights]
-    columns = np.concatenate((np.stack(theta, axis=1), *turned), axis=1)
+    whole = np.concatenate((np.stack(theta, axis=1), *turned), axis=1).T
+    with np.errstate(over="ignore"):
+        columns = whole[:, : kept.columns].astype(kept.dtype)
+        constant = whole[:, kept.columns :].astype(kept.dtype)
     for start, tile, places in tiles(None):
         with np.errstate(over="ignore", invalid="ignore"):
-            image = columns[: tile.shape[1]].T.astype(tile.dtype) @ tile.T
-            if len(columns) > tile.shape[1]:
-                image += columns[tile.shape[1] :].T.astype(tile.dtype)
+            image = columns @ tile.T
+            if constant.size:
+                image += constant
             if len(places) < len(tile):
                 image = image[:, places]
             for place, sight in enumerate(sights):
