@@ -8,7 +8,7 @@ import numpy as np
 
 from channelcode._validation import Array
 
-BEST, STRONGEST = 512, 32  # rows that are held of either kind
+BEST, STRONGEST = 2048, 512  # rows that are held of either kind
 OF_A_TILE = 64
 
 
