@@ -8,7 +8,7 @@ import numpy as np
 
 from channelcode._validation import Array
 
-BEST, STRONGEST = 512, 32  # rows that are held of either kind
+BEST, STRONGEST = 2048, 512  # rows that are held of either kind
 OF_A_TILE = 64
 
 
@@ -34,10 +34,20 @@ class _Highest:
 
     def __init__(self, most: int, columns: int, dtype: Any) -> None:
         self.most = most
-        self.rows = np.empty(0, dtype=np.intp)
-        self.values = np.empty(0)
-        self.features = np.empty((0, columns), dtype)
-        self._enough = -np.inf
+        # joined when they are too many, and not at each tile
+        none = np.empty(0, dtype=np.intp), np.empty(0), np.empty((0, columns), dtype)
+        self._parts: list[tuple[Any, Any, Any]] = [none]
+        self._count, self._enough = 0, -np.inf
+
+    @property
+    def rows(self) -> Any:
+        """Their numbers, in the order in which they were kept."""
+        return self._joined()[0]
+
+    @property
+    def features(self) -> Any:
+        """The rows themselves."""
+        return self._joined()[2]
 
     def add(self, start: int, tile: Any, places: Any, values: Array) -> None:
         """Keep the highest of the candidates of a tile, by values `(len(places),)`."""
@@ -46,11 +56,18 @@ class _Highest:
             return
         if len(some) > OF_A_TILE:  # the first tiles do not fill all places
             some = some[np.argpartition(-values[some], OF_A_TILE - 1)[:OF_A_TILE]]
-        self.rows = np.concatenate((self.rows, start + places[some]))
-        self.values = np.concatenate((self.values, values[some]))
-        self.features = np.concatenate((self.features, tile[places[some]]))
-        if len(self.rows) > 2 * self.most:
-            best = np.argpartition(-self.values, self.most - 1)[: self.most]
-            self.rows, self.values = self.rows[best], self.values[best]
-            self.features = self.features[best]
-            self._enough = float(self.values.min())
+        where = places[some]
+        self._parts.append((start + where, values[some], tile[where]))
+        self._count += len(some)
+        if self._count > 2 * self.most:
+            rows, kept, features = self._joined()
+            best = np.argpartition(-kept, self.most - 1)[: self.most]
+            self._parts = [(rows[best], kept[best], features[best])]
+            self._count, self._enough = self.most, float(kept[best].min())
+
+    def _joined(self) -> tuple[Any, Any, Any]:
+        """Numbers, values and features of all that are held, as one part."""
+        if len(self._parts) > 1:
+            rows, values, features = (np.concatenate(each) for each in zip(*self._parts))
+            self._parts = [(rows, values, features)]
+        return self._parts[0]

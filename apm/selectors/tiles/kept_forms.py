@@ -156,8 +156,10 @@ class KeptForms:
         """Whether all candidates of the tile at row `start` were candidates when it was kept."""
         if self.open is None:
             return True
-        bits = np.unpackbits(self.open[start // 8 : (start + self.height + 7) // 8])
-        return bool(bits[places].all())
+        held = self.open[start // 8 : (start + self.height + 7) // 8]
+        if len(held) * 8 == self.height and held.min() == 0xFF:
+            return True
+        return bool(np.unpackbits(held)[places].all())
 
     def held(self, start: int, places: Any) -> Any:
         """The steps of the forms of the candidates of a tile, `(f, n)`."""

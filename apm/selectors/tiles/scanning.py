@@ -23,7 +23,7 @@ from apm.selectors.tiles.records import Ranges
 from channelcode._validation import Array
 
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
-KNOTS = np.array([0.999, 1.01, 1.6])  # of the root of the budget that is foretold
+KNOTS = np.array([0.99999, 1.01, 1.6])  # of the root of the budget that is foretold
 COLUMNS = 15  # products that a pass spends on changes of forms, for each belief
 TOGETHER = 4096  # rows that are set aside before they are multiplied
 MOST = 0.2  # of all rows: if more are set aside, a pass by all products costs no more
@@ -329,7 +329,9 @@ def _raise(bounds: Array, numbers: Any, values: Array) -> None:
     if isinstance(numbers, int):
         bounds[numbers] = max(float(bounds[numbers]), float(values.max()))
     else:
-        np.maximum.at(bounds, numbers, values)
+        first = np.flatnonzero(np.diff(numbers, prepend=-1))  # rows of a tile are neighbours
+        tiles = numbers[first]
+        bounds[tiles] = np.maximum(bounds[tiles], np.maximum.reduceat(values, first))
 
 
 def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
@@ -347,12 +349,15 @@ def scan(kept: KeptForms, sights: list[Any], tiles: Any) -> None:
     own = [next(k for k, t in enumerate(theta) if np.array_equal(t, each.theta)) for each in sights]
     ends = np.cumsum([len(theta), *(len(each.moved.turn) for each in sights)])
     turned = [each.moved.columns for each in sights]
-    columns = np.concatenate((np.stack(theta, axis=1), *turned), axis=1)
+    whole = np.concatenate((np.stack(theta, axis=1), *turned), axis=1).T
+    with np.errstate(over="ignore"):
+        columns = whole[:, : kept.columns].astype(kept.dtype)
+        constant = whole[:, kept.columns :].astype(kept.dtype)
     for start, tile, places in tiles(None):
         with np.errstate(over="ignore", invalid="ignore"):
-            image = columns[: tile.shape[1]].T.astype(tile.dtype) @ tile.T
-            if len(columns) > tile.shape[1]:
-                image += columns[tile.shape[1] :].T.astype(tile.dtype)
+            image = columns @ tile.T
+            if constant.size:
+                image += constant
             if len(places) < len(tile):
                 image = image[:, places]
             for place, sight in enumerate(sights):

@@ -8,6 +8,7 @@ from apm.selectors.tiles.foremost import Foremost
 
 def test_the_highest_rows_are_held(monkeypatch):
     monkeypatch.setattr(foremost, "BEST", 20)
+    monkeypatch.setattr(foremost, "STRONGEST", 32)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3)).astype(np.float32)
     values = rng.normal(size=900)
