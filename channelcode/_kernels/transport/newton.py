@@ -50,18 +50,30 @@ def newton_arrays(
 
 
 @kernel
-def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -> None:
-    """Solve `hessian @ x = right` in place with x[-1] = 0, for the Laplacian of a weighted graph.
+def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray, ground: int) -> None:
+    """Solve `hessian @ x = right` in place with x[ground] = 0, for a weighted graph's Laplacian.
 
     Only the rates off the diagonal are read, and they are only ever added (Grassmann, Taksar,
-    Heyman): near atoms, whose rates are larger by many orders, cost no digits. A cell without any
-    edge stays where it is.
+    Heyman): near atoms, whose rates are larger by many orders, cost no digits. The `ground` takes
+    up the rounding of all others, so it should not be a light atom. A cell without any edge stays
+    where it is. The pivots are the diagonal of `rates`, but for the last.
     """
     m = hessian.shape[0]
+    last = m - 1
+    # The ground changes places with the last.
     for i in range(m):
+        row = i
+        if i == ground:
+            row = last
         for j in range(i + 1, m):
-            rates[i, j] = -hessian[i, j]
-    for i in range(m - 1):
+            column = j
+            if j == ground:
+                column = last
+            elif j == last:
+                column = ground
+            rates[i, j] = -hessian[row, column]
+    right[ground] = right[last]
+    for i in range(last):
         degree = 0.0
         for k in range(i + 1, m):
             degree += rates[i, k]
@@ -73,8 +85,8 @@ def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -
             right[j] += share * right[i]
             for k in range(j + 1, m):
                 rates[j, k] += share * rates[i, k]
-    right[m - 1] = 0.0
-    for i in range(m - 2, -1, -1):
+    right[last] = 0.0
+    for i in range(last - 1, -1, -1):
         if rates[i, i] <= 0.0:
             right[i] = 0.0
             continue
@@ -82,6 +94,8 @@ def solve_laplacian(hessian: np.ndarray, right: np.ndarray, rates: np.ndarray) -
         for k in range(i + 1, m):
             total += rates[i, k] * right[k]
         right[i] = total / rates[i, i]
+    right[last] = right[ground]
+    right[ground] = 0.0
 
 
 @kernel
@@ -181,15 +195,21 @@ def newton_move(
             for j in range(m):
                 v[j] = base[j] + state[SIZE] * step[j]
             return False
-    # The cells of v are the new base.
+    # The cells of v are the new base. Only differences count: the heaviest atom is at zero, or
+    # beside a far atom the potentials of all others would be as coarse as its own.
     state[STEPS] += 1.0
     farthest = 0.0
+    heaviest = 0
     for j in range(m):
-        base[j] = v[j]
+        if weights[j] > weights[heaviest]:
+            heaviest = j
+    anchor = v[heaviest]
+    for j in range(m):
+        base[j] = v[j] - anchor
         held[j] = mass[j]
         step[j] = mass[j] - weights[j]
         farthest = max(farthest, abs(step[j]) / weights[j])
-    solve_laplacian(hessian, step, work)
+    solve_laplacian(hessian, step, work, heaviest)
     decrement = 0.0
     for j in range(m):
         decrement += step[j] * (mass[j] - weights[j])

@@ -55,14 +55,14 @@ def line_bound(
     output = filled(found.output, tol)
     far = reach(problem, output, multiplier, found.nats)
     fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
-    grid = probes(problem, far.radius, fine=fine, wide=wide)
+    grid = probes(problem, far.radius, fine=fine, wide=wide, throughout=True)
     near = joined(problem, grid, halo(problem, atoms))
     upper, top, used = _within(problem, near, output, multiplier, found.nats, tol)
     ends = (float(near.points[0]), float(near.points[-1]))
     enough = found.nats + 0.5 * tol
     if problem.tails is None and upper > enough >= top:
         # no probe breaks KKT, but far out a black box cannot be bounded between them
-        inner = max(inner_radius(problem), float(np.abs(atoms).max()))
+        inner = max(inner_radius(problem, far.radius), float(np.abs(atoms).max()))
         part = near.take(np.abs(near.points) <= inner * (1.0 + 1e-12))
         within, _, more = _within(problem, part, output, multiplier, found.nats, tol)
         if within <= enough:
@@ -80,6 +80,8 @@ def line_bound(
         if beyond <= max(upper, enough):
             tails, upper = "tails as the channel declares them", max(upper, beyond)
     complete = whole and (far.end is not End.NONE or tails != "")
+    if problem.tails is None and inner_radius(problem, far.radius) < far.radius:
+        complete = False  # wide steps: a narrow response of a black box may lie between them
     return UpperBound(upper, _scope(problem, ends, far, tails, complete, used), complete)
 
 
@@ -154,7 +156,7 @@ def _scope(
     where = f"[{-peak:.6g}, {peak:.6g}]" if peak < np.inf else "the real line"
     if not complete:
         where = f"inputs within [{ends[0]:.4g}, {ends[1]:.4g}]"
-        inner = min(inner_radius(problem), far.radius)
+        inner = min(inner_radius(problem, far.radius), far.radius)
         if problem.tails is None and max(-ends[0], ends[1]) > inner:  # wide steps leave gaps
             low, high = max(ends[0], -inner), min(ends[1], inner)
             where = f"inputs within [{low:.4g}, {high:.4g}], and only those looked at further out"
@@ -163,10 +165,11 @@ def _scope(
     if complete:
         text += f" on [{ends[0]:.4g}, {ends[1]:.4g}]"
     if problem.tails is None or problem.has_own_cost:
-        inner = min(inner_radius(problem), far.radius)
+        even = inner_radius(problem, far.radius)
+        inner = min(even, far.radius)
         fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
-        text += f", every {spacing(problem, fine):.2g} up to {inner:.4g}"
-        if ends[1] > inner:
+        text += f", every {spacing(problem, even, fine):.2g} up to {inner:.4g}"
+        if ends[1] > inner and inner < far.radius:
             steps = np.arcsinh(far.radius / 1e-3) / (wide // 2)
             text += f" and every {steps:.1%} of |l| further out"
     return text + (f", {tails}" if tails else "")

@@ -1,8 +1,9 @@
 """The probes on the real line that solver and certificate share: how finely, and where.
 
 A channel that declares its tails is probed at its landmarks, at their own scale. One that does not
-is a black box: it is probed every 0.1 or closer out to eight times the root of the power, and
-in steps proportional to the input further out. Costs of one's own add their valleys.
+is a black box: it is probed every 0.1 or closer out to eight times the root of the power, for a
+certificate as far as an input can matter if that is below 512, and in steps proportional to the
+input further out. Costs of one's own add their valleys.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from channelcode.capacity.search.line import CLOSEST, Probes, merged, probe
 
 SPACING = 0.1  # a bump of width 0.05 cannot hide between two probes of a black box
 BLACK_FINE, BLACK_WIDE = 1201, 800  # probes of a certificate: no landmarks to go by
-WIDEST = 500.0  # a peak up to this is probed evenly throughout
+WIDEST = 512.0  # a range up to this can be probed evenly throughout
 MOST = 4_000_000  # numbers in one table of probabilities
 LEAST_SEEN = 1e-12  # a probability below this at a lone probe is no sign of a response
 MOST_ROUNDS, MOST_FRESH = 24, 4000  # in looking closer at responses that one probe has seen
 
 
-def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
+def probes(
+    problem: Problem, radius: float, *, fine: int, wide: int, throughout: bool = False
+) -> Probes:
     """Sorted inputs in [-radius, radius]: `fine` of them or more evenly where the channel bends,
     `wide` ones spread geometrically over the rest, landmarks, zero and both ends.
 
     A radius below the peak is rounded up to a power of the root of two, so that neighbouring
-    problems share their probes.
+    problems share their probes. `throughout` probes a black box evenly as far as it can be.
     """
-    inner = inner_radius(problem)
+    inner = inner_radius(problem, radius) if throughout else inner_radius(problem)
     if radius < problem.limits.peak:
         radius = min(rounded_up(radius), problem.limits.peak)
     key = (fine, wide, radius, inner, problem.limits.cost if problem.has_own_cost else None)
@@ -40,22 +43,21 @@ def probes(problem: Problem, radius: float, *, fine: int, wide: int) -> Probes:
     return problem.cache[key]
 
 
-def inner_radius(problem: Problem) -> float:
-    """How far out the channel is probed evenly."""
+def inner_radius(problem: Problem, radius: float = np.inf) -> float:
+    """How far out the channel is probed evenly; a black box up to `radius`, if that can be done."""
     limit, black_box = problem.limits, problem.tails is None
     if limit.is_power:
         root = rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
         inner = max(8.0, (8.0 if black_box else 4.0) * min(root, 1e6 if black_box else 1e3))
     else:
         inner = 64.0 if black_box else 8.0
-    if black_box and limit.peak <= WIDEST:
-        inner = max(inner, limit.peak)
+    if black_box and min(limit.peak, radius) <= WIDEST:
+        inner = max(inner, min(limit.peak, rounded_up(radius)))
     return min(inner, limit.peak)
 
 
-def spacing(problem: Problem, fine: int) -> float:
+def spacing(problem: Problem, inner: float, fine: int) -> float:
     """The distance between even probes."""
-    inner = inner_radius(problem)
     return 2.0 * inner / (_even_count(problem, inner, fine) - 1)
 
 

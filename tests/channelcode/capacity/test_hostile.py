@@ -206,3 +206,29 @@ def test_the_solver_sees_what_the_certificate_sees(centre, width):
     assert result.gap <= TOL
     assert result.status is Status.WITHIN_SCOPE
     assert result.scope.startswith("inputs within [-64, 64], and only those looked at further out")
+
+
+@pytest.mark.parametrize(
+    ("centre", "width", "height", "steep", "power", "found"),
+    [
+        (-63.58316004092498, 0.072, 0.632, 3.684, 6.315364852118573, True),
+        (34.9628816649754, 0.446, 0.926, 0.1954, 1.8559335666542984, True),
+        (-57.486461897764556, 0.1085, 0.248, 9.2235, 3.291308306588527, False),
+    ],
+)
+def test_responses_farther_out_than_eight_times_the_root(
+    centre, width, height, steep, power, found
+):
+    """Steps of 3 % of |l| were called a proof for the real line; a feasible law carries more."""
+    channel = _triangle(centre, width, height, steep)
+    grid = np.unique([*np.linspace(-8.0, 8.0, 321) * np.sqrt(power), centre])
+    held = capacity(restrict(channel, grid), Power(power), solver=InteriorPoint())
+    result = capacity(channel, Power(power))
+    assert result.gap <= TOL
+    if found:
+        assert result.status is Status.OPTIMAL
+        assert held.lower <= result.upper + TOL
+        assert np.abs(result.input.atoms - centre).min() < width
+    else:  # the multiplier reaches to 4,000: too far for even probes
+        assert result.status is Status.WITHIN_SCOPE
+        assert result.scope.startswith("inputs within [-16, 16], and only those looked at further")

@@ -70,3 +70,10 @@ def rotations(draw: st.DrawFn, dim: int) -> np.ndarray:
     """An orthogonal matrix."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return np.linalg.qr(rng.standard_normal((dim, dim)))[0]
+
+
+def atoms_and_weights(rng: np.random.Generator, m: int, r: int) -> tuple[np.ndarray, np.ndarray]:
+    """A target of m centred atoms in R^r without light ones."""
+    masses = rng.dirichlet(np.full(m, 3.0))
+    places = rng.standard_normal((m, r))
+    return places - masses @ places, masses

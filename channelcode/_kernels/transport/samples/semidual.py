@@ -193,7 +193,7 @@ def newton_step(
             rate = hessian[j, k] + hessian[k, j] - weak
             hessian[j, k] = rate
             hessian[k, j] = rate
-    solve_laplacian(hessian, step, work)
+    solve_laplacian(hessian, step, work, m - 1)
     longest = 0.0
     for j in range(m):
         longest = max(longest, abs(step[j]))

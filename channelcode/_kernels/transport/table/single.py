@@ -31,6 +31,7 @@ def second_order_loss(
     mass: np.ndarray,
     low: np.ndarray,
     radius: float,
+    heaviest: int,
     step: np.ndarray,
     work: np.ndarray,
 ) -> float:
@@ -45,7 +46,7 @@ def second_order_loss(
     m = weights.shape[0]
     for j in range(m):
         step[j] = mass[j] - weights[j]
-    solve_laplacian(low, step, work)
+    solve_laplacian(low, step, work, heaviest)
     resistance = 0.0
     for j in range(m - 1):
         if not work[j, j] > 0.0:
@@ -113,7 +114,7 @@ def table_pool(
             for attempt in range(TRIES):
                 radius = RADII[attempt]
                 total, rounding = judged_edges(atoms, v, fine, radius, mass, moment, hessian, low)
-                loss = second_order_loss(weights, mass, low, radius, step, work)
+                loss = second_order_loss(weights, mass, low, radius, heaviest, step, work)
                 fine = fine or rounding > ROUGH
                 if loss <= ENOUGH and rounding <= ROUGH:
                     spread = 0.0
@@ -127,7 +128,6 @@ def table_pool(
                     break
                 for j in range(m):
                     step[j] = mass[j] - weights[j]
-                solve_laplacian(hessian, step, work)
-                origin = step[heaviest]
+                solve_laplacian(hessian, step, work, heaviest)
                 for j in range(m):
-                    v[j] += step[j] - origin
+                    v[j] += step[j]

@@ -30,6 +30,7 @@ class LineSearch:
     ) -> None:
         check_budget(problem)
         self.fine, self.wide = (BLACK_FINE, BLACK_WIDE) if closely else (FINE, WIDE)
+        self.closely = closely
         self.known = np.asarray(known, dtype=np.float64)
         self.problem, self.tol = problem, tol
         self.tails = problem.tails
@@ -90,7 +91,7 @@ class LineSearch:
         """Local maxima of F above the value, and by how much the highest is above it."""
         output = filled(output, 0.1 * self.tol)
         radius = reach(self.problem, output, multiplier, value).radius
-        even = probes(self.problem, radius, fine=self.fine, wide=self.wide)
+        even = probes(self.problem, radius, fine=self.fine, wide=self.wide, throughout=self.closely)
         grid = joined(self.problem, even, atoms)
         points, heights = maxima(
             self.problem, grid, output, multiplier, floor=value - 1e-3 * (abs(value) + 1e-9)

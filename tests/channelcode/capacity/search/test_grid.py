@@ -49,7 +49,7 @@ def test_a_bump_of_width_one_twentieth_cannot_hide_in_a_black_box(power):
     points = probes(problem, reach, fine=801, wide=400).points
     inside = points[np.abs(points) <= reach]
     assert np.diff(inside).max() <= 0.1 + 1e-12
-    assert spacing(problem, 801) <= 0.1 + 1e-12
+    assert spacing(problem, inner_radius(problem), 801) <= 0.1 + 1e-12
 
 
 def test_a_black_box_is_probed_evenly_up_to_its_peak():
@@ -57,6 +57,17 @@ def test_a_black_box_is_probed_evenly_up_to_its_peak():
     points = probes(problem, 35.0, fine=801, wide=400).points
     assert np.diff(points).max() <= 0.1 + 1e-12
     assert inner_radius(problem) == 35.0
+
+
+@pytest.mark.parametrize("constraint", [Power(1.0), Cost(np.abs, 1.0)])
+def test_a_black_box_can_be_probed_evenly_as_far_as_it_matters(constraint):
+    problem = Problem(BLACK, constraint)
+    points = probes(problem, 300.0, fine=801, wide=400, throughout=True).points
+    assert np.diff(points[np.abs(points) <= 300.0]).max() <= 0.1 + 1e-12
+    assert inner_radius(problem, 300.0) >= 300.0
+    assert inner_radius(problem, 3000.0) == inner_radius(problem) <= 64.0
+    declared = Problem(Logistic(), constraint)
+    assert inner_radius(declared, 300.0) == inner_radius(declared)
 
 
 def test_declared_bends_are_resolved_at_their_own_scale():

@@ -146,7 +146,7 @@ def test_py_funcs(rng):
         assert_matches_py_func(guess_kernels.table_guess, table, along, around, v, atol=1e-13)
     low, step, work = -rng.exponential(size=(m, m)), np.zeros(m), np.zeros((m, m))
     mass = weights + 1e-6 * np.array([1.0, -1.0, 2.0, -2.0])
-    given = (weights, mass, low, 1e-3, step, work)
+    given = (weights, mass, low, 1e-3, int(np.argmax(weights)), step, work)
     assert_matches_py_func(single_kernels.second_order_loss, *given, atol=1e-20)
     factors = rng.standard_normal((5, 2, 2))
     stack = factors @ factors.transpose(0, 2, 1)

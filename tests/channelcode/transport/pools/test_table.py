@@ -91,7 +91,7 @@ def test_second_order_bounds_hold_for_any_potential(seed, m, error, radius, ligh
     wrong = v + 10**error * rng.standard_normal(m)
     value, other = dual(wrong, 10**radius)
     assert (-low <= -hessian + 1e-15)[np.triu_indices(m, 1)].all()
-    loss = second_order_loss(weights, mass, low, 10**radius, step, work)
+    loss = second_order_loss(weights, mass, low, 10**radius, seed % m, step, work)
     # both values are rounded, and the least is that of a potential good to 1e-14
     assert value - loss <= least + rounding + other + 1e-14
     assert least <= value + rounding + other + 1e-14

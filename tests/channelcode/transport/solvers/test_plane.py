@@ -176,3 +176,55 @@ def test_atoms_inside_the_hull(rng):
     rule = w2(law, nu, solver=QuasiMonteCarlo(points=4096))
     assert exact.gap <= 1e-12
     assert rule.lower <= exact.squared <= rule.upper
+
+
+@pytest.mark.parametrize("far", [1e2, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("light", [1e-6, 1e-12, 1e-17, 1e-21])
+def test_light_atoms_far_away(rng, far, light):
+    """Products of two lines, turned, with a far pair in every place: the sum of two closed forms.
+
+    A far atom's potential is as large as its distance, and its mass may be below the rounding of
+    the others': neither may cost the others their digits.
+    """
+    mpmath.mp.dps = 40
+    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    near = np.array([[0.0, -1.0], [0.0, 0.5]])
+    atoms = np.concatenate((near, near + [far, 0.0])) @ turn.T
+    sides = np.array([0.3, 0.7])
+    weights = np.concatenate((sides * (1 - light), sides * light))
+    deviations = (0.8, 1.3)
+    spread = turn @ np.diag(np.square(deviations)) @ turn.T
+
+    def line(deviation: float, length: float, mass: float):
+        share = mpmath.mpf(mass)
+        z = mpmath.findroot(
+            lambda t: mpmath.log(mpmath.erfc(t / mpmath.sqrt(2)) / 2) - mpmath.log(share),
+            mpmath.sqrt(-2 * mpmath.log(share)),
+        )
+        rho = deviation * length * mpmath.npdf(z)
+        return deviation**2 + length**2 * share * (1 - share) - 2 * rho
+
+    exact = line(deviations[0], far, light) + line(deviations[1], 1.5, 0.3)
+    law = Gaussian(turn @ [far * light, 0.05], 0.5 * (spread + spread.T))
+    for _ in range(4):
+        order = rng.permutation(4)
+        result = w2(law, DiscreteMeasure(atoms[order], weights[order]))
+        assert result.status is Status.OPTIMAL
+        # what turning and the means are rounded by is not part of the bounds
+        slack = 1e-13 * result.problem.scale
+        assert result.lower - slack <= exact <= result.upper + slack
+        assert result.gap <= 1e-9 * result.problem.scale
+
+
+def test_far_light_atoms_anywhere(rng):
+    """Random targets with up to three far light atoms: each is solved by its cells."""
+    for _ in range(60):
+        m = int(rng.integers(3, 12))
+        atoms, weights = rng.standard_normal((m, 2)), rng.dirichlet(np.ones(m)) + 1e-12
+        for k in rng.choice(m, min(3, m - 2), replace=False):
+            weights[k] = min(weights[k], 10.0 ** -rng.integers(3, 25))
+            atoms[k] *= 10.0 ** rng.integers(1, 10)
+        factor = rng.standard_normal((2, 2))
+        nu = DiscreteMeasure(atoms, weights / weights.sum())
+        result = w2(Gaussian([0.0, 0.0], factor @ factor.T), nu)
+        assert result.status is Status.OPTIMAL
