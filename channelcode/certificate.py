@@ -45,6 +45,8 @@ class Certificate:
     upper: float
 
     def __post_init__(self) -> None:
+        for side in ("lower", "upper"):  # plain floats, whatever NumPy gave
+            object.__setattr__(self, side, float(getattr(self, side)))
         if not self.lower <= self.upper:  # also catches NaN
             raise InvalidArgument(
                 "lower", "must not exceed upper (a negative gap is a bug)", (self.lower, self.upper)

@@ -179,8 +179,7 @@ def _on_line(
     def ratio(l: Array) -> Array:  # nearer to the free input the divergence is rounding
         return np.where(np.abs(l - origin) < 0.999 * smallest, -np.inf, anywhere(l))
 
-    farthest = FARTHEST
-    count = 1600
+    farthest, count = FARTHEST, 1600
     if has_density(channel) and not _in_closed_form(channel):
         farthest, count = _integrable(channel, origin, width), _OWN_SIZES
     grid = _grid(channel, origin, np.geomspace(smallest, farthest, count), promise)
@@ -204,7 +203,8 @@ def _on_line(
         scope += ", which is infinite by what is seen of the ratio nearby"
         return Ratio(np.inf, np.inf, np.inf, None, origin, scope, len(grid), False)
     if max(top, limit) == np.inf:
-        letter = place if top == np.inf and np.isfinite(limit) else None
+        overflow = (values[np.isfinite(values)] > 1e200).any()  # it grows without end
+        letter = None if limit == np.inf or overflow else place
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
     if abs(place - origin) >= 0.99 * farthest and top > limit:
         return _at_the_far_end(ratio, top, place, 1e-12 * top + unsure(top), report)

@@ -82,7 +82,8 @@ def test_densities():
     # half the Fisher information at zero, 1 / (2 scale^2), approached from below
     assert capacity_per_unit_cost(AdditiveLaplace(2.0)).nats == pytest.approx(0.125, rel=1e-8)
     assert capacity_per_unit_cost(Poisson(0.5)).nats == pytest.approx(1.0, rel=1e-8)
-    assert capacity_per_unit_cost(Exponential()).bits == np.inf  # e^l grows faster than any power
+    endless = capacity_per_unit_cost(Exponential())  # e^l grows faster than any power
+    assert (endless.bits, endless.letter) == (np.inf, None)  # no input attains it
     assert capacity_per_unit_cost(Poisson(0.0)).bits == np.inf  # one photon is no mistake
 
 
