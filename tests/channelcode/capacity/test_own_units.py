@@ -81,12 +81,14 @@ def test_the_unit_of_a_density_does_not_matter(shift, kind, noise):
     assert_alike(shift, kind, noise)
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(SHIFTS, st.sampled_from(sorted(NOISE)))
 def test_the_unit_of_a_density_under_a_peak_does_not_matter(shift, noise):
     assert_alike(shift, "peak", noise)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(SHIFTS, st.sampled_from([Additive, Declared]))
 def test_information_and_rates_in_any_unit(shift, kind):
@@ -98,7 +100,10 @@ def test_information_and_rates_in_any_unit(shift, kind):
     assert rate.nats * unit * unit == pytest.approx(0.5, rel=1e-8)
 
 
-@pytest.mark.parametrize("shift", [-300, 0, 300])
+@pytest.mark.parametrize(
+    "shift",
+    [pytest.param(-300, marks=pytest.mark.slow), 0, pytest.param(300, marks=pytest.mark.slow)],
+)
 def test_a_rate_for_a_cost_of_ones_own_in_any_unit(shift):
     unit = 2.0**shift
     found = capacity_per_unit_cost(Additive(stats.cauchy(), unit), lambda l: np.abs(l) / unit)
@@ -146,6 +151,7 @@ class Far(Channel):
         return stats.cauchy.logpdf(np.asarray(y) - 1e9 - l)
 
 
+@pytest.mark.slow
 def test_rounding_is_not_taken_for_a_ratio_without_a_limit():
     """Was infinite and OPTIMAL: three ratios near the free input rose, by rounding alone."""
     found = capacity_per_unit_cost(Far(), throw=False)

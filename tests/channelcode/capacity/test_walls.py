@@ -64,6 +64,7 @@ def squares(l):
     return np.square(l).sum(axis=-1)
 
 
+@pytest.mark.slow
 def test_a_wall_around_softmax_is_a_peak():
     """0 bits and STALLED before: climbs left the wall behind where the budget is not used up."""
     walled = Cost(lambda l: np.where(squares(l) <= 4.0, squares(l), np.inf), 5.0)
@@ -73,6 +74,7 @@ def test_a_wall_around_softmax_is_a_peak():
     assert (walled.function(found.input.atoms) < np.inf).all()
 
 
+@pytest.mark.slow
 def test_a_box_in_the_plane():
     head = Features(Softmax(3), np.array([[1.0, 0.0], [0.3, 1.0], [-1.0, -1.0]]))
     walled = Cost(lambda l: np.where(np.abs(l).max(axis=-1) <= 1.0, 0.0, np.inf), 1.0)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from apm.cluster import connection
 from apm.studies.engine import execution
 from apm.studies.engine.execution import StudyError, Task, execute, results_of
 from apm.studies.engine.study import Study, run_study
@@ -65,7 +66,8 @@ def test_a_worker_that_is_ended_from_outside(
 
 
 def test_dask_without_dask_or_without_a_scheduler(
-    tmp_path: Path, make_study: Callable[..., Study]
+    tmp_path: Path, make_study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", "1s")
     with pytest.raises((MissingExtra, ChannelCodeError), match=r"dask|scheduler"):
         run_study(make_study(), tmp_path, dask="tcp://127.0.0.1:9", progress=False)

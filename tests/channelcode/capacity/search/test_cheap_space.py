@@ -46,6 +46,7 @@ def test_far_dips_are_used():
     assert result.scope.startswith("only the inputs looked at in R^3")
 
 
+@pytest.mark.slow
 def test_one_far_dip_is_feasible():
     """It was refused: no input near zero is within the budget."""
     far = np.array([20.0, 5.0, -25.0])
