@@ -15,7 +15,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.bends import QUARTERS, bend_bound
+from channelcode.capacity.search.bends import QUARTERS, bend_bound, graded
 from channelcode.channels import (
     AdditiveGaussian,
     AdditiveLaplace,
@@ -35,12 +35,13 @@ from channelcode.measures import DiscreteMeasure
 _FIRST_PROBES = 801
 _MOST_PROBES = 6000
 _MOST_PROVED = 1_000_000  # Laplace noise: a probe takes a microsecond; others need few
+_NARROWEST = 1e-11  # of the range: an interval that no probe makes better
 
 
 class DensityBound(NamedTuple):
     """A bound in nats, the error of its integrals, the probes, and whether bends are proved.
 
-    `counted` is the largest error that `nats` contains already, each at its own probe.
+    `counted` is the error that `nats` contains already: every probe has its own.
     """
 
     nats: float
@@ -55,7 +56,7 @@ class Smooth(NamedTuple):
 
     divergence: Callable[[Array], Any]  # with the fields `value` and `bend`
     down: Callable[[Array, Array], Array]  # from the lesser D'' of both ends, and the width
-    error: Callable[[float], float]  # from the largest D
+    error: Callable[[Any], Any]  # from D, at each input
 
 
 def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
@@ -65,7 +66,7 @@ def smooth_divergence(channel: Channel, law: DiscreteMeasure) -> Smooth | None:
         return Smooth(
             laplace.divergence,
             lambda least, width: width * rate - least,
-            lambda largest: 1e-15 * (4.0 + largest),
+            lambda value: 1e-15 * (4.0 + value),
         )
     noisy: LocationMixture | None = None
     if type(channel) is AdditiveGaussian:
@@ -120,14 +121,17 @@ def _proved_bound(
     tol: float,
 ) -> DensityBound:
     curved = 2.0 * multiplier if problem.limits.cost is not None else 0.0  # s b'' of the power
-    largest = 0.0
+    top = (-np.inf, 0.0)  # the highest probe, and its error
 
     def measured(l: Array) -> Array:
-        """F and D'', `(n, 2)`."""
-        nonlocal largest
+        """F, with the error of D at that input, and D'', `(n, 2)`."""
+        nonlocal top
         found = known.divergence(l)
-        largest = max(largest, float(found.value.max()))
-        return np.stack([_priced(problem, l, found.value, multiplier), found.bend], 1)
+        errors = known.error(found.value)
+        heights = _priced(problem, l, found.value + errors, multiplier)
+        place = int(np.argmax(heights))
+        top = max(top, (float(heights[place]), float(errors[place])))
+        return np.stack([heights, found.bend], 1)
 
     def bound(points: Array, seen: Array) -> Array:
         """-F'' is at most its value at the nearer end and what it can gain in half the width."""
@@ -143,7 +147,7 @@ def _proved_bound(
         inside = law.atoms[(law.atoms > low) & (law.atoms < high)]
         grid = np.unique(np.concatenate([np.linspace(low, high, _FIRST_PROBES), inside]))
         upper, count = refined(measured, bound, grid, tol, _MOST_PROVED)
-    return DensityBound(upper, known.error(largest), count, True)
+    return DensityBound(upper, 0.0, count, True, top[1])
 
 
 def _priced(problem: Problem, l: Array, divergence: Array, multiplier: float) -> Array:
@@ -158,8 +162,7 @@ def _first_probes(law: DiscreteMeasure, low: float, high: float) -> Array:
     # D may be steep at an end, as l ln l is at zero: probes at every distance from both
     close = (high - low) * np.geomspace(1e-13, 1e-2, 90)
     grid = np.concatenate([np.linspace(low, high, _FIRST_PROBES), near, low + close, high - close])
-    grid = np.unique(grid[(grid >= low) & (grid <= high)])
-    return grid[np.concatenate([[True], np.diff(grid) > 1e-15 * (high - low)])]
+    return graded(np.unique(grid[(grid >= low) & (grid <= high)]))
 
 
 def refined(
@@ -182,7 +185,7 @@ def refined(
         if not open_.any() or len(grid) > most:
             return max(top, float(bound.max())), len(grid)
         left, width = grid[:-1][open_], np.diff(grid)[open_]
-        if (width < 1e-7 * span).all():
+        if (width < _NARROWEST * span).all():
             return max(top, float(bound.max())), len(grid)
         fresh = (left[:, None] + width[:, None] * QUARTERS).ravel()
         order = np.argsort(np.concatenate([grid, fresh]), kind="stable")

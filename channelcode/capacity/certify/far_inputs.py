@@ -117,6 +117,7 @@ def covered(
         if not count < MOST_PLACES:
             return None
         places = np.linspace(roots[0], roots[1], int(count) + 2) ** 2 - channel.dark
+        places = places[places > law.atoms[-1]]  # where the first atom is, rounding decides
         found, price = _topped(problem, law, places, 0.0, radius, spare, multiplier, slack, MARGIN)
         return Covered(found, max(radius, float(found.atoms[-1])), 0.0, beyond=price)
     if not isinstance(channel, Gamma):
@@ -162,7 +163,7 @@ def _topped(
     if margin > 0.0:
         rows = np.exp(logs)
         ratio = np.where(rows > 0.0, logs - log_output, 0.0)
-        high = (rows * ratio).sum(axis=1) > limits
+        high = (rows * ratio).sum(axis=1) > limits + slack
         near = np.flatnonzero(high)[:, None] + np.arange(-2, 3)
         limits[np.unique(np.clip(near, 0, len(places) - 1))] -= margin
     added = light_atoms(logs, log_output, limits, slack=slack, depth=DEPTH)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import cos, exp, log, pi, sin, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, logsumexp, polygamma
@@ -99,8 +99,8 @@ class GammaMixture(LocationMixture):
         spread, mean = self.posterior
         return np.minimum(spread, 0.125 * self.shape * (spread + mean) * width**2 - least)
 
-    def error(self, largest: float) -> float:
-        """The error of divergences up to `largest`: the rule's, the tails', and of rounding.
+    def error(self, value: Any) -> Any:
+        """The error of divergences of that `value`: the rule's, the tails', and of rounding.
 
         Of k (e^x - 1 - x) rounding leaves 1e-16 sqrt(k) where the noise is, and nodes at u are
         themselves rounded, by 1e-16 |u|.
@@ -108,7 +108,7 @@ class GammaMixture(LocationMixture):
         farthest = float(np.abs(self.atoms).max()) + self.reach[1]
         far = self.shape * self.width - log(float(self.weights.min()))
         rounding = 1e-15 * (3.0 + sqrt(self.shape)) + 2e-16 * farthest * sqrt(self.shape)
-        return 2.0 * GOAL + 4e-20 * (100.0 + far) + rounding * (1.0 + largest)
+        return 2.0 * GOAL + 4e-20 * (100.0 + far) + rounding * (1.0 + value)
 
     def step(self, low: float, high: float) -> float:
         """By the bounds above."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import cos, exp, log, pi, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +73,9 @@ class GaussianMixture(LocationMixture):
         grown = np.minimum(variance * growth, variance + 0.0625 * _FOURTH * self.spread * apart**2)
         return (grown - 1.0) / self.unit**2
 
-    def error(self, largest: float) -> float:
-        """The error of divergences up to `largest`: the rule's, the tails', and of rounding."""
-        return 2.0 * GOAL + 1e-16 + 2e-15 * (1.0 + largest)
+    def error(self, value: Any) -> Any:
+        """The error of divergences of that `value`: the rule's, the tails', and of rounding."""
+        return 2.0 * GOAL + 1e-16 + 2e-15 * (1.0 + value)
 
     def step(self, low: float, high: float) -> float:
         """By the bounds above."""

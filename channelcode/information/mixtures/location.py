@@ -62,8 +62,8 @@ class LocationMixture(ABC):
         """A bound on -D'' between inputs so far apart, from the lesser `bend` of both ends."""
 
     @abstractmethod
-    def error(self, largest: float) -> float:
-        """The error of divergences up to `largest`: the rule's, the tails', and of rounding."""
+    def error(self, value: Any) -> Any:
+        """The error of divergences of that `value`: the rule's, the tails', and of rounding."""
 
     @property
     def affordable(self) -> bool:

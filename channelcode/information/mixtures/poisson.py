@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
@@ -118,7 +119,7 @@ class PoissonMixture:
             l *= 1.1
         return np.inf
 
-    def error(self, largest: float) -> float:
-        """The error of divergences up to `largest`: tails beyond 1e-19, and rounding of logs."""
+    def error(self, value: Any) -> Any:
+        """The error of divergences of that `value`: tails beyond 1e-19, and rounding of logs."""
         rate = float(self.rates.max()) + 100.0
-        return (1e-18 + 4e-16 * log(rate)) * rate * (1.0 + largest)
+        return (1e-18 + 4e-16 * log(rate)) * rate * (1.0 + value)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from channelcode import (
     AdditiveGaussian,
     AdditiveLaplace,
+    Channel,
     DiscreteMeasure,
     Exponential,
     Peak,
@@ -71,3 +72,32 @@ def test_one_input_alone():
     assert density_bound(problem, law, 0.0, (0.0, 0.0), tol=1e-9).nats == pytest.approx(
         0, abs=1e-14
     )
+
+
+class Bell(Channel):
+    """Gaussian noise that nothing is known of."""
+
+    support = (-np.inf, np.inf)
+
+    def log_density(self, y, l):
+        return -0.5 * (y - l) ** 2 - 0.5 * np.log(2.0 * np.pi)
+
+
+@pytest.mark.parametrize("off", [0.0, 2e-14, 1e-12, 1e-9, 1e-7])
+def test_an_atom_beside_a_probe_makes_no_bound_worse(off):
+    """Was 9e-10 above the highest probe for an atom 2e-14 from one: differences were rounding."""
+    problem = Problem(Bell(), Peak(1.5))
+    law = DiscreteMeasure([-1.5, off, 1.5], [0.4, 0.2, 0.4])
+    bound = density_bound(problem, law, 0.0, (-1.5, 1.5), tol=1e-10)
+    heights = output_divergence(problem.channel, np.linspace(-1.5, 1.5, 301), law).nats
+    assert heights.max() <= bound.nats <= heights.max() + 5e-11
+
+
+def test_errors_count_where_they_are():
+    """Far out D is large, and so is its error, but not F: the bound was 6e-10 nats too high."""
+    problem = Problem(Poisson(0.0), Power(100.0))
+    law = DiscreteMeasure([0.0, 5.0, 20.0], [0.5, 0.3, 0.2])
+    near = density_bound(problem, law, 0.05, (0.0, 60.0), tol=1e-10)
+    far = density_bound(problem, law, 0.05, (0.0, 900.0), tol=1e-10)
+    assert near.nats + near.error <= far.nats + far.error + 1e-10
+    assert far.nats + far.error <= near.nats + near.error + 1e-10

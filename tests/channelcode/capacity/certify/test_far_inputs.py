@@ -124,7 +124,8 @@ def test_exponential_times_under_a_power(power):
 
 
 @pytest.mark.parametrize(
-    ("dark", "power"), [(0.0, 1e-7), (0.0, 1.0), (0.0, 30.0), (1.0, 1e-4), (1.0, 30.0)]
+    ("dark", "power"),
+    [(0.0, 1e-7), (0.0, 1.0), (0.0, 30.0), (1.0, 1e-4), (1.0, 30.0), (0.0, 100.0), (0.2, 100.0)],
 )
 def test_counts_under_a_power_are_bounded_on_the_whole_line(dark, power):
     """Was WITHIN_SCOPE: inputs beyond eight roots of the power were not looked at."""
@@ -147,3 +148,16 @@ def test_counts_under_a_power_are_bounded_on_the_whole_line(dark, power):
     each = np.where(np.isneginf(log_f), 0.0, np.exp(log_f) * (log_f - log_q[:, None]))
     heights = each.sum(axis=0) - price * (inputs**2 - power)
     assert (heights <= nats + 1e-9).all()
+
+
+@pytest.mark.parametrize("first", [0.0, 1e-17, 1e-12, 1e-6])
+def test_no_mass_is_added_beside_the_first_atom(first):
+    """One at zero, rounded upwards, was joined by an atom of 0.014, and the proof failed."""
+    found = capacity(Poisson(0.0), Power(30.0))
+    atoms = np.maximum(found.input.atoms, first)
+    law = DiscreteMeasure(atoms, found.input.weights)
+    price = found.multiplier * np.log(2.0)
+    cover = covered(Problem(Poisson(0.0), Power(30.0)), law, found.nats, price, slack=1e-10)
+    assert cover is not None
+    assert cover.beyond < 1e-8
+    assert cover.law.atoms[0] == atoms[0]

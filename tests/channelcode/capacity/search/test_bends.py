@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channelcode.capacity.search.bends import bend_bound
+from channelcode.capacity.search.bends import bend_bound, graded
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -36,3 +36,22 @@ def test_bends_along_the_last_axis_and_through_infinity():
     broken = rows[0].copy()
     broken[5] = np.inf
     assert np.isinf(bend_bound(grid, broken)[4:6]).all()
+
+
+@settings(max_examples=40)
+@given(seeds)
+def test_graded_points_have_neighbours_alike(seed):
+    """Both ends stay, no gap is more than 64 times the next, and a series by ratios is kept."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(0.0, 1.0, 40)
+    close = places[:20] + 10.0 ** rng.uniform(-16, -3, 20)
+    grid = np.unique(np.concatenate([[0.0, 1.0], places, np.clip(close, 0.0, 1.0)]))
+    kept = graded(grid)
+    assert kept[0] == 0.0
+    assert kept[-1] == 1.0
+    assert np.isin(kept, grid).all()
+    gaps = np.diff(kept)
+    assert (gaps[1:] < 64.1 * gaps[:-1]).all()
+    assert (gaps[:-1] < 64.1 * gaps[1:]).all()
+    series = np.concatenate([[0.0], np.geomspace(1e-13, 1.0, 99)])
+    assert (graded(series) == series).all()
