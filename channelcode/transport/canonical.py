@@ -10,9 +10,12 @@ import numpy as np
 
 from channelcode._numerics.doubled import contract, contract_doubled, factor
 from channelcode._validation import Array
-from channelcode.transport.target import EPSILON, Reduced
+from channelcode.transport.target import EPSILON, Reduced, tail_moments
 
 NEAR_SINGULAR = 1e-6  # ratio of variances on the span below which products take twice the digits
+NEAR_FLAT = 1e-4  # ratio of the deviations of atoms, below which a direction may be left out
+PEAK = 0.3989422804014327  # phi(0), the largest density of a standard normal
+FLAT = 1e-12  # of the atoms' size: directions that change rho by no more are left out
 
 
 def scale_of(covariance: Array) -> Array:
@@ -82,3 +85,52 @@ def _plane_factor(spread: Array) -> tuple[Array, Array]:
     factors[row, 1 - swap, 0] = slope
     factors[row, 1 - swap, 1] = np.sqrt(np.maximum(rest, 0.0))
     return factors, np.minimum(rest, small)
+
+
+def flatten(atoms: Array, weights: Array) -> tuple[Array, float]:
+    """Atoms `(m, p)` without directions that hardly matter to a standard normal, and a bound.
+
+    With a the coordinates of the atoms that are kept and b the others, `rho(a) <= rho(a, b) <=
+    rho(a) + s`, where s sums over pairs `phi(0) |b_j - b_k|^2 / (2 |a_j - a_k|)` or, if less,
+    `phi(0) (w_j + w_k) |b_j - b_k|`: at the best potential of a, a point x of cell j gains by atom
+    k at most what <y, b_k - b_j> exceeds its lead over k, and that lead has at most the density
+    `phi(0) / |a_j - a_k|`. A light atom's b may be zero instead, for |b| times its `tail_moments`.
+    Edges that are nearly parallel cost the exact cells their digits.
+    """
+    gram = (atoms.T * weights) @ atoms
+    least, largest = _extreme_values(gram)
+    if not least <= NEAR_FLAT**2 * largest:
+        return atoms, 0.0
+    _, values, rows = np.linalg.svd(np.sqrt(weights)[:, None] * atoms, full_matrices=False)
+    size = float(np.sqrt(gram.trace()))
+    turned = atoms @ rows.T
+    for kept in range(1, len(values)):
+        if values[kept] > NEAR_FLAT * values[0]:
+            continue
+        change = flat_loss(turned[:, :kept], turned[:, kept:], weights, FLAT * size)
+        if change <= FLAT * size:
+            return np.ascontiguousarray(turned[:, :kept]), change + 8 * len(values) * EPSILON * size
+    return atoms, 0.0
+
+
+def flat_loss(near: Array, off: Array, weights: Array, allowed: float) -> float:
+    """The bound s of `flatten` for coordinates a, `near (m, p)`, and b, `off (m, q)`."""
+    alone = np.sqrt((off**2).sum(axis=1)) * tail_moments(weights)
+    light = alone <= 0.1 * allowed / len(weights)
+    rest = np.where(light[:, None], 0.0, off)
+    first, second = np.triu_indices(len(weights), 1)
+    apart = np.sqrt(((near[first] - near[second]) ** 2).sum(axis=1))
+    square = ((rest[first] - rest[second]) ** 2).sum(axis=1)
+    weak = (weights[first] + weights[second]) * np.sqrt(square)
+    steep = 0.5 * square / np.where(apart > 0, apart, 1.0)
+    pairs = np.where(apart > 0, np.minimum(steep, weak), weak)
+    return PEAK * float(pairs.sum()) + float(alone[light].sum())
+
+
+def _extreme_values(gram: Array) -> tuple[float, float]:
+    """About the least and the largest eigenvalue; in the plane from the determinant."""
+    if len(gram) > 2:
+        values = np.linalg.eigvalsh(gram)
+        return float(values[0]), float(values[-1])
+    trace = float(gram[0, 0] + gram[1, 1])
+    return float(gram[0, 0] * gram[1, 1] - gram[0, 1] * gram[1, 0]) / trace, trace

@@ -12,7 +12,7 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Gaussian, Measure
-from channelcode.transport.canonical import scale_of, span_atoms
+from channelcode.transport.canonical import flatten, scale_of, span_atoms
 from channelcode.transport.target import EPSILON, Reduced, centre_of, power_of_two, reduce_target
 
 LARGEST = 2.0**510  # of a coordinate: beyond, squared distances are not finite
@@ -267,19 +267,23 @@ def _line_sketch(deviation: float, unit: float, target: Reduced) -> Sketch:
 
 
 def _merge(atoms: Array, weights: Array) -> tuple[Array, Array, np.ndarray, float]:
-    """Atoms without idle coordinates, those that coincide merged, and what merging may change."""
+    """Atoms without idle directions, those that coincide merged, and what that may change."""
     atoms = atoms[:, np.abs(atoms).max(axis=0) > 0]
     m, dim = atoms.shape
     everyone = np.arange(m)
     if dim == 0 or m == 1:
         return np.zeros((1, 0)), np.ones(1), np.zeros(m, dtype=np.int64), 0.0
+    flat = 0.0
+    if dim > 1:
+        atoms, flat = flatten(atoms, weights)
+        dim = atoms.shape[1]
     if dim == 1:
-        return atoms, weights, everyone, 0.0  # the line takes atoms as they come
+        return atoms, weights, everyone, flat  # the line takes atoms as they come
     near = SAME * float(np.sqrt(weights @ (atoms**2).sum(axis=1)))
     order = np.argsort(atoms[:, 0], kind="stable")
     close = np.diff(atoms[order, 0]) <= near
     if not close.any():
-        return atoms, weights, everyone, 0.0
+        return atoms, weights, everyone, flat
     groups = everyone.copy()
     for place in np.flatnonzero(close):
         k = order[place + 1]
@@ -291,9 +295,9 @@ def _merge(atoms: Array, weights: Array) -> tuple[Array, Array, np.ndarray, floa
                 break
     kept, groups = np.unique(groups, return_inverse=True)
     if len(kept) == m:
-        return atoms, weights, everyone, 0.0
+        return atoms, weights, everyone, flat
     total = np.zeros(len(kept))
     np.add.at(total, groups, weights)
     if len(kept) == 1:
-        return np.zeros((1, 0)), total, groups, near * m
-    return np.ascontiguousarray(atoms[kept]), total, groups, 2 * near * np.sqrt(dim)
+        return np.zeros((1, 0)), total, groups, flat + near * m
+    return np.ascontiguousarray(atoms[kept]), total, groups, flat + 2 * near * np.sqrt(dim)

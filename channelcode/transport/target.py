@@ -164,9 +164,7 @@ def _heavy(squares: Array, weights: Array, variance: float) -> tuple[np.ndarray,
     light atom at y adds at most `|y| phi` to rho, and the lack of its mass elsewhere as much as an
     atom at the edge of the bulk.
     """
-    near = np.minimum(weights, 0.5)
-    density = np.exp(-0.5 * ndtri(near) ** 2) / np.sqrt(2 * np.pi)
-    worth = density * (1 + np.sqrt(squares / variance))
+    worth = tail_moments(weights) * (1 + np.sqrt(squares / variance))
     if worth.min() > LIGHT:
         return np.ones(len(weights), dtype=bool), 0.0
     order = np.argsort(worth, kind="stable")
@@ -175,6 +173,11 @@ def _heavy(squares: Array, weights: Array, variance: float) -> tuple[np.ndarray,
     keep = np.ones(len(weights), dtype=bool)
     keep[order[:count]] = False
     return keep, float(total[count - 1]) if count else 0.0
+
+
+def tail_moments(weights: Array) -> Array:
+    """What an event of each probability holds at most of a standard normal variable."""
+    return np.exp(-0.5 * ndtri(np.minimum(weights, 0.5)) ** 2) / np.sqrt(2 * np.pi)
 
 
 def _span_of(away: Array, weights: Array) -> tuple[Array | None, float]:

@@ -80,15 +80,17 @@ def line_cells(
                 stack[size] = j
                 cuts[size] = cut if size > 0 else -math.inf
                 size += 1
-        below = 0.0
+        # Masses from the nearer end: a far atom's potential multiplies what is rounded.
+        below, above = 0.0, 1.0
         for place in range(size):
             j = stack[place]
-            upto = 1.0
+            upto, beyond = 1.0, 0.0
             if place + 1 < size:
                 z = cuts[place + 1]
                 if z < -OUTSIDE:
                     continue
-                upto = upper_tail(-z)
+                near = upper_tail(abs(z))
+                upto, beyond = (1.0 - near, near) if z > 0.0 else (near, 1.0 - near)
                 k = stack[place + 1]
                 rise = slopes[k] - slopes[j]
                 line = weight * 0.3989422804014327 * math.exp(-0.5 * z * z)
@@ -97,8 +99,8 @@ def line_cells(
                 if moments > 0:
                     moment[j, 0] -= line
                     moment[k, 0] += line
-            share = weight * (upto - below)
-            below = upto
+            share = weight * (upto - below if below < above else above - beyond)
+            below, above = upto, beyond
             mass[j] += share
             total += share * levels[j]
             if moments > 0:

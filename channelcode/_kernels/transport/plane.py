@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from channelcode._kernels.jit import kernel
@@ -16,7 +18,8 @@ from channelcode._kernels.transport.newton import (
     newton_move,
 )
 
-STARTS = 3  # of Newton's method, each tried if the one before did not settle
+STARTS = 3  # of Newton's method, each tried if the one before did not settle,
+CLOSE = 1e-12  # unless its potential loses so little: near atoms settle no further
 
 
 @kernel
@@ -41,9 +44,11 @@ def plane_pool(
     hessian = np.empty((m, m))
     work = np.empty((m, m))
     rows = np.empty((3, m))
+    best = np.empty(m)
     state = np.empty(STATE)
     for c in range(n):
         v = potentials[c]
+        least = math.inf
         for start in range(STARTS):
             if start > 0 or not warm:
                 if start == 0 and ordered and c > 0:
@@ -63,9 +68,19 @@ def plane_pool(
                     value += v[j] * (weights[j] - mass[j])
                 if newton_move(weights, v, mass, hessian, value, goal, rows, work, state):
                     break
+            steps[c] += int(state[STEPS])
             if is_settled(weights, rows):
                 break
-        steps[c] = int(state[STEPS])
+            cell_edges(atoms[c], v, mass, moment, hessian)
+            loss = repair_loss(atoms[c], weights, v, mass, moment)
+            if loss <= least:
+                least = loss
+                for j in range(m):
+                    best[j] = v[j]
+            if least <= CLOSE or start == STARTS - 1:
+                for j in range(m):
+                    v[j] = best[j]
+                break
     return steps
 
 

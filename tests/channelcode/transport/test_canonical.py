@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from channelcode import DiscreteMeasure
-from channelcode.transport.canonical import scale_of, span_atoms, span_factors
+from channelcode.transport.canonical import flat_loss, flatten, scale_of, span_atoms, span_factors
+from channelcode.transport.certify import correlation_bounds
+from channelcode.transport.monotone import line_constant
+from channelcode.transport.solvers import Plane
 from channelcode.transport.target import reduce_target
 
 
@@ -34,3 +39,41 @@ def test_a_single_atom_has_no_span():
     atoms, error = span_atoms(np.eye(2)[None], target)
     assert not atoms.any()
     assert not error.any()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    m=st.integers(2, 9),
+    thin=st.floats(-4, 0.5),
+    near=st.floats(-6, 0),
+    light=st.floats(-6, 0),
+)
+def test_what_a_direction_matters_is_bounded(seed, m, thin, near, light):
+    """Exact cells of the plane against the line, also for near atoms and for light ones far off."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(m))
+    weights[0] *= 10.0**light
+    weights /= weights.sum()
+    along, off = rng.standard_normal(m), 10.0**thin * rng.standard_normal((m, 1))
+    along[-1] = along[0] + 10.0**near * along[-1]
+    off[0] *= 10.0**-light
+    atoms = np.column_stack((along, off))
+    size = np.sqrt(weights @ (atoms**2).sum(axis=1))
+    atoms, along, off = atoms / size, along / size, off / size
+    v, _ = Plane().potentials(atoms[None], weights)
+    dual, loss, _, _ = correlation_bounds(atoms[None], weights, v)
+    line = line_constant(along, weights)
+    assert line <= dual[0] + 1e-14
+    for allowed in (0.0, 1e-3, 1.0):
+        assert dual[0] - loss[0] <= line + flat_loss(along[:, None], off, weights, allowed) + 1e-14
+
+
+def test_directions_that_hardly_matter_are_left_out(rng):
+    atoms, weights = rng.standard_normal((7, 3)), rng.dirichlet(np.ones(7))
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    for thin, dims in (([1.0, 1e-9, 1e-10], 1), ([1.0, 0.5, 1e-9], 2), ([1.0, 0.5, 1e-3], 3)):
+        kept, change = flatten(atoms * thin @ turn, weights)
+        assert kept.shape == (7, dims)
+        assert 0 <= change <= 2e-12
+        assert (change > 0) == (dims < 3)

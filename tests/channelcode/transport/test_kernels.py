@@ -254,3 +254,18 @@ def test_shifted_nodes_see_a_far_half_space():
     assert mass[1] == pytest.approx(tail, rel=0.2)
     density = np.exp(-12.5 / size**2) / np.sqrt(2 * np.pi)
     assert total == pytest.approx(size * density - 5 * tail, rel=0.2)
+
+
+def test_masses_of_far_cells_keep_their_digits():
+    """From the other end a mass of 1e-17 was 0 or 1e-16, and its potential of 1e8 multiplied it."""
+    atoms = np.array([[-1e7, 0.0], [-1.0, 0.0], [1.0, 0.0], [1e7, 0.0]])
+    z = np.array([-8.6, 0.3, 8.4])
+    v = np.array([8.6 * (1e7 - 1), 0.0, 0.6, 0.6 + 8.4 * (1e7 - 1)])
+    mass, hessian = np.empty(4), np.empty((4, 4))
+    nodes, shares = np.zeros((1, 1)), np.ones(1)
+    total = cells_kernels.line_cells(atoms, v, nodes, shares, mass, hessian, hessian[:0])
+    exact = special.ndtr([-8.6, 0.3, -0.3, -8.4])
+    np.testing.assert_allclose(mass, exact, rtol=1e-12)
+    edge = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    moment = np.diff(np.concatenate(([0.0], -edge, [0.0])))
+    assert total == pytest.approx(moment @ atoms[:, 0] - exact @ v, rel=1e-12)

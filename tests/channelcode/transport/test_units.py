@@ -27,6 +27,7 @@ from channelcode import (
 from channelcode.transport import (
     Bures,
     EarthMover,
+    ExactFlow,
     Line,
     Median,
     Plane,
@@ -35,6 +36,7 @@ from channelcode.transport import (
     Simplex,
     Solver,
     Space,
+    solvers,
 )
 from tests.channelcode.transport.hostile import exponents
 
@@ -71,7 +73,14 @@ CASES: list[tuple[Solver, Measure, Measure]] = [
     (QuasiMonteCarlo(), gaussian(4), light(6, 4)),
     (SemiDual(), Empirical(RNG.standard_normal((40, 3))), some(5, 3)),
     (EarthMover(), Empirical(RNG.standard_normal((30, 2))), some(9, 2)),
+    (ExactFlow(), Empirical(RNG.standard_normal((30, 2))), some(6, 2)),
 ]
+
+
+def test_every_solver_is_in_the_list():
+    given = {type(solver) for solver, _, _ in CASES}
+    members = (getattr(solvers, name) for name in solvers.__all__)
+    assert given == {member for member in members if hasattr(member, "propose")}
 
 
 def full(n: int, dim: int) -> FullPool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from channelcode.certificate import Status
 from channelcode.measures import (
     DiscreteMeasure,
     Empirical,
@@ -45,3 +46,27 @@ def test_collinear_atoms_in_space_are_the_line(rng):
     assert source is not None
     cost = ((draws[0][:, None] - nu.points[None]) ** 2).sum(axis=2)
     assert (cost - source[:, None] - target).min() >= -1e-12
+
+
+def test_covariances_that_are_singular_but_for_rounding_are_the_line():
+    """Edges that are nearly parallel cost the cells of the plane all digits: an interval was left.
+
+    The second variance is 1e-17 of the first, or the atoms lie off their line by 1e-9.
+    """
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(12, 40))
+        atoms, weights = rng.standard_normal((m, 2)), rng.dirichlet(np.full(m, 0.3))
+        axis = rng.standard_normal(2)
+        law = Gaussian([0.0, 0.0], np.outer(axis, axis))
+        thin = np.outer(atoms[:, 0], axis) + 1e-9 * atoms
+        for mu, places in ((law, atoms), (Gaussian([0.0, 0.0], np.eye(2)), thin)):
+            nu = DiscreteMeasure(places, weights)
+            result = w2(mu, nu)
+            assert result.status is Status.OPTIMAL
+            direction = axis / np.linalg.norm(axis)
+            along = w2(mu.project(direction), nu.project(direction)).squared
+            across = np.array([-direction[1], direction[0]])
+            # The other coordinate is not seen by the plan but for 1e-16.
+            rest = nu.project(across).second_moment + across @ mu.covariance @ across
+            assert result.squared == pytest.approx(along + rest, abs=1e-12 * (along + rest))
