@@ -135,7 +135,8 @@ class Foresight:
             X.misses += 1
         elif not picked:
             X.misses = 0
-        self.stale |= sight.stale
+        # what was set aside for later rows of a batch alone costs less than forms found anew
+        self.stale |= sight.lost if picked else sight.stale
         return found
 
     def done(self) -> None:

@@ -27,7 +27,7 @@ from apm.selectors.tiles.foremost import Foremost
 from channelcode._validation import Array
 
 DOUBLE = 16 * float(np.finfo(np.float64).eps)  # of sums and products of a few numbers
-ASIDE = 2  # directions that are left out where the common factor of two signals is found
+SEEN = 1e-9  # of the largest part of a signal: smaller ones say nothing of a common factor
 TINIEST = 1e-300
 STRICT = 8.0  # how much more a change of the variance counts than one of the signal
 SETTLED = 0.05  # of a form: changes along a direction that are not worth a product
@@ -319,11 +319,13 @@ class _Change:
         """The change of G in the measure of Sigma_0 = F F', by `F^-1 (G_1 - k G_0) F^-T`."""
         inverse = then.inverse
         first, second = (inverse @ each.matrices[1] @ inverse.T for each in (then, now))
-        values, vectors = np.linalg.eigh(second - first)
-        most = vectors[:, np.argsort(-np.abs(values))[ASIDE:]]  # but for what the label changed
-        first, second = (most.T @ each @ most for each in (first, second))
-        common = float(np.vdot(first, second)) / max(float(np.vdot(first, first)), TINIEST)
-        common = min(max(common, 0.5), 2.0)
+        sizes, basis = np.linalg.eigh(first)
+        some = sizes > SEEN * sizes[-1]
+        common = 1.0
+        if some.any():  # labels change some directions much; what all others have in common
+            basis = basis[:, some] / np.sqrt(sizes[some])
+            common = float(np.median(np.linalg.eigvalsh(basis.T @ second @ basis)))
+        common = min(max(common, 0.25), 4.0)
         return cls._of(then.matrices[1], now.matrices[1], common, then.factor, inverse)
 
     @classmethod
