@@ -86,7 +86,7 @@ class Sight(ABC):
         if self.foremost is not None:
             self.foremost.best.add(start, tile, places, values[0])
             self.foremost.strongest.add(start, tile, places, values[-1])
-        some = np.flatnonzero(values[0] >= self.enough)
+        some = (values[0] >= self.enough).nonzero()[0]
         if len(some):
             self.aside.append((number, tile[places[some]]))
             self.waiting += len(some)
@@ -284,7 +284,7 @@ class LineSight(Sight):
             ends = [float(most.max()) for _, most in found]
             if self.followed:
                 self.ranges = {number: found}
-        far = float(np.abs(mean).max()) + error
+        far = max(float(mean.max()), -float(mean.min())) + error
         # what no row of the tile exceeds
         self.power[number] = (far**2 + ends[0]) * (1.0 + ROUNDING)
         self.deepest = min(self.deepest, -(far**2 + ends[-1]) * (1.0 + ROUNDING))
