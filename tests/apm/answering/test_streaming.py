@@ -71,6 +71,21 @@ def test_saved_by_fingerprint_and_gone_on_with(tmp_path):
     assert Learner.load(file, pool=tmp_path / "moved.npy").ask().tolist() == learner_ask(X, y)
 
 
+@pytest.mark.parametrize("kind", ["raw", "part"])
+def test_maps_that_a_path_does_not_give_must_be_given_to_load(tmp_path, kind):
+    X, y, path = on_disk(tmp_path)
+    pool = np.load(path, mmap_mode="r")[:1000]
+    if kind == "raw":
+        X.tofile(tmp_path / "pool.bin")
+        pool = np.memmap(tmp_path / "pool.bin", X.dtype, "r", shape=X.shape)
+    learner = Learner(pool, seed=2)
+    learner.tell(range(5), y[:5])
+    file = learner.save(tmp_path / "learner.npz")
+    with pytest.raises(InvalidArgument, match="must be given to load"):
+        Learner.load(file)
+    assert Learner.load(file, pool=pool).ask(2).tolist() == learner.ask(2).tolist()
+
+
 def learner_ask(X, y):
     learner = Learner(X, seed=2)
     learner.run(y, 5)
