@@ -146,7 +146,8 @@ class Telling(Reach):
         self, near: Array, form: tuple[Array, Array], off: float, blur: float
     ) -> tuple[Array, Array]:
         wide = form[1] + blur * (2.0 * np.sqrt(form[1]) + blur)
-        found = _gains().above(np.maximum(near - off, 0.0), wide) + INTEGRAL
+        found = _gains().above(np.maximum(near - off, 0.0), wide)
+        found = np.minimum(found, 1.0) + INTEGRAL  # a label of two values is at most one bit
         return found, found.copy()
 
     def highest(self, ranges: Ranges) -> Array:

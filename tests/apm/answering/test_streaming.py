@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm import APM, InformationGain, Learner, VariationalLogistic
+from apm import APM, BALD, EPIG, InformationGain, Learner, Random, VariationalLogistic
 from channelcode.errors import InvalidArgument
 
 
@@ -15,7 +15,7 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
-def data(dtype=np.float32):
+def data(dtype: Any = np.float32):
     X = np.random.default_rng(0).normal(size=(1300, 6)).astype(dtype)
     return X, (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int)
 
@@ -153,6 +153,25 @@ def test_what_a_streamed_pool_cannot_do(tmp_path):
         Learner(path, posterior)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_far_beyond_the_others(tmp_path, dtype):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1500, 5)).astype(dtype)
+    X[700] *= 1e8
+    np.save(tmp_path / "pool.npy", X)
+    one, other = (
+        Learner(pool, VariationalLogistic(100.0), InformationGain(), seed=0)
+        for pool in (X, tmp_path / "pool.npy")
+    )
+    for learner in (one, other):
+        learner.tell(range(4), [0, 1, 0, 1])
+    for _ in range(3):
+        row = int(one.ask())
+        assert int(other.ask()) == row
+        for learner in (one, other):
+            learner.tell(row, 1)
+
+
 def test_column_names_of_a_file(tmp_path):
     pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
     X, y = data()
@@ -165,6 +184,33 @@ def test_column_names_of_a_file(tmp_path):
     memory = Learner(X, seed=2)
     memory.run(y, 3)
     assert learner.ask(3).tolist() == memory.ask(3).tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+@pytest.mark.parametrize("width", [2, 40])
+def test_pools_of_a_few_rows(rows, width):
+    X = np.random.default_rng(rows).normal(size=(rows, width)).astype(np.float32)
+    one, other = (Learner(pool, seed=0) for pool in (X, lambda: iter([X[:1], X[1:]])))
+    for count in range(1, min(rows, 3) + 1):
+        assert other.ask(count).tolist() == one.ask(count).tolist()
+    assert other.explain(0).score == one.explain(0).score
+    np.testing.assert_array_equal(other.predict_proba(), one.predict_proba())
+
+
+@pytest.mark.parametrize("rule", [EPIG(num_targets=30), BALD(), InformationGain(), Random()])
+def test_what_bohning_draws_is_drawn_alike(rule):
+    from apm import Bohning
+    from apm.pools.blocks import Sliced
+
+    X, y = data(np.float64)
+    learners = [Learner(pool, Bohning(3, 0.3), rule, seed=1) for pool in (X, Sliced(X))]
+    for _ in range(4):
+        rows = [learner.ask(2).tolist() for learner in learners]
+        assert rows[0] == rows[1]
+        scores = [learner.explain(rows[0][0]).score for learner in learners]
+        assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+        for learner in learners:
+            learner.tell(rows[0], y[rows[0]])
 
 
 def test_bohning_asks_the_same_of_equal_rows(monkeypatch):
