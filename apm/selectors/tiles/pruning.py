@@ -205,6 +205,8 @@ class Pruning:
         if posterior is None or reach is None:
             return None
         theta = np.asarray(posterior.mean if reach.signed else posterior.map, dtype=np.float64)
+        if not np.isfinite(theta).all():
+            return None
         factor = posterior.factor if reach.varies else None
         return cls(reach, Known(theta, factor, reach.signed), posterior, X)
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm import APM, BALD, EPIG, InformationGain, Learner, Random, VariationalLogistic
+from apm import APM, BALD, EPIG, InformationGain, Learner, Random, Uncertainty, VariationalLogistic
+from apm.pools.blocks import Sliced
 from channelcode.errors import InvalidArgument
 
 
@@ -186,6 +187,17 @@ def test_column_names_of_a_file(tmp_path):
     assert learner.ask(3).tolist() == memory.ask(3).tolist()
 
 
+def test_a_mode_beyond_range_is_refused_as_in_memory():
+    X = np.random.default_rng(0).normal(size=(1500, 5)) * 1e130
+    for pool in (X, Sliced(X)):
+        learner = Learner(pool, VariationalLogistic(1e-6, intercept=True), Uncertainty(), seed=1)
+        learner.tell(range(4), [0, 1, 1, 0])
+        if np.isfinite(learner.belief.posterior.map).all():
+            learner.tell(learner.ask(), [1])
+        with pytest.raises(InvalidArgument, match="must not be NaN"):
+            learner.ask()
+
+
 @pytest.mark.parametrize("rows", [1, 3, 40])
 @pytest.mark.parametrize("width", [2, 40])
 def test_pools_of_a_few_rows(rows, width):
@@ -200,7 +212,6 @@ def test_pools_of_a_few_rows(rows, width):
 @pytest.mark.parametrize("rule", [EPIG(num_targets=30), BALD(), InformationGain(), Random()])
 def test_what_bohning_draws_is_drawn_alike(rule):
     from apm import Bohning
-    from apm.pools.blocks import Sliced
 
     X, y = data(np.float64)
     learners = [Learner(pool, Bohning(3, 0.3), rule, seed=1) for pool in (X, Sliced(X))]
@@ -215,7 +226,6 @@ def test_what_bohning_draws_is_drawn_alike(rule):
 
 def test_bohning_asks_the_same_of_equal_rows(monkeypatch):
     from apm import Bohning
-    from apm.pools.blocks import Sliced
 
     monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     rng = np.random.default_rng(3)
