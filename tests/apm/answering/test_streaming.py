@@ -8,6 +8,7 @@ import pytest
 
 from apm import APM, BALD, EPIG, InformationGain, Learner, Random, Uncertainty, VariationalLogistic
 from apm.pools.blocks import Sliced
+from apm.storage.lines import JournalError
 from channelcode.errors import InvalidArgument
 
 
@@ -103,6 +104,33 @@ def test_journals_of_memory_and_of_streams_are_one(tmp_path):
     assert second.record_to(tmp_path / "labels.jsonl") == 3
     second.stop_recording()
     assert second.labelled.tolist() == first.labelled.tolist()
+
+
+def test_a_journal_of_dask_rows_fetches_none(tmp_path, monkeypatch):
+    array = pytest.importorskip("dask.array", reason="dask is not installed")
+    from apm.pools.placed import PlacedRows
+
+    X, y = data()
+    dask, memory, stream = (
+        Learner(pool, VariationalLogistic(), APM(), seed=0)
+        for pool in (array.from_array(X, chunks=(400, 6)), X, lambda: iter(np.array_split(X, 3)))
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(PlacedRows, "tiles", None)  # by which rows are fetched
+        dask.record_to(tmp_path / "dask.jsonl")
+        dask.tell([3, 5], y[[3, 5]])
+        dask.stop_recording()
+    for learner in (memory, stream):
+        assert learner.record_to(tmp_path / "dask.jsonl") == 1
+        assert learner.labelled.tolist() == [3, 5]
+        learner.stop_recording()
+    memory.record_to(tmp_path / "memory.jsonl")
+    memory.stop_recording()
+    assert dask.record_to(tmp_path / "memory.jsonl") == 1
+    dask.stop_recording()
+    other = Learner(X + 1, VariationalLogistic(), APM(), seed=0)
+    with pytest.raises(JournalError, match="another pool"):
+        other.record_to(tmp_path / "dask.jsonl")
 
 
 @pytest.mark.parametrize("form", ["rows", "columns", "view"])
