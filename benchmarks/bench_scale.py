@@ -2,8 +2,10 @@
 
     python benchmarks/bench_scale.py [rows] [columns]
 
-Times are CPU seconds over those of reading the file once in the same run, least of repeats. The
-peak of memory is the kernel's own (VmHWM) of another process, less what it was before the pool.
+Times are CPU seconds over those of reading the file, from the page cache into one buffer of a MiB
+on one core: the mean of a reading just before and one just after, so that other work on the machine
+slows both. The peak of memory is the kernel's own (VmHWM) of another process, less what it was
+before the pool.
 """
 
 from __future__ import annotations
@@ -84,13 +86,21 @@ def rules() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def asked(learner: Any, n: int, repeats: int) -> Any:
-    """The CPU seconds of questions, each after another label."""
+def beside(path: Path, function: Callable[[], Any]) -> tuple[float, Any]:
+    """The CPU time of a call over that of reading the file before and after it, and its value."""
+    before = least(lambda: read(path), 1)
+    started = process_time()
+    found = function()
+    spent = process_time() - started
+    return 2.0 * spent / (before + least(lambda: read(path), 1)), found
+
+
+def asked(path: Path, learner: Any, n: int, repeats: int) -> Any:
+    """The times of questions, each after another label."""
     found = []
     for _ in range(repeats):
-        started = process_time()
-        rows = learner.ask(n)
-        found.append(process_time() - started)
+        times, rows = beside(path, lambda: learner.ask(n))
+        found.append(times)
         learner.tell(rows[:1], (learner.pool[rows[:1]][:, 0] > 0).astype(int))
     return np.array(found)
 
@@ -103,51 +113,52 @@ def measure(path: Path, columns: int) -> None:
     labels = (first[:, 0] > 0).astype(int)
     warm = np.random.default_rng(1).standard_normal((9_000, columns), dtype=np.float32)
     np.save(path.with_name("warm.npy"), warm)
+    learner: Any = None
     for rule in rules().values():
         learner = Learner(path.with_name("warm.npy"), VariationalLogistic(), rule, seed=0)
         learner.tell(range(LABELS), labels)
         for _ in range(2):
             learner.tell(learner.ask(2)[:1], [1])
         learner.explain(LABELS + 10)
-    del learner
+    Learner.load(learner.save(path.with_name("warm.npz")))
+    learner = None
     before = peak()
     unit = least(lambda: read(path), 3)
-    print(f"reading {path.stat().st_size / 1e6:.0f} MB: {unit:.3f} CPU s")
+    size = path.stat().st_size
+    print(f"reading {size / 1e6:.0f} MB: {unit:.3f} CPU s, {size / unit / 1e9:.0f} GB/s")
     alone = least(lambda: products(path, columns), 2) / unit
     print(f"{'the matrix products alone':32s}{alone:8.1f}")
     for name, rule in rules().items():
-        started = process_time()
-        learner = Learner(path, VariationalLogistic(), rule, seed=0)
-        print(f"{name + ': make':32s}{(process_time() - started) / unit:8.1f}")
+        learner = None  # one pool at a time
+        times, learner = beside(
+            path, lambda rule=rule: Learner(path, VariationalLogistic(), rule, seed=0)
+        )
+        print(f"{name + ': make':32s}{times:8.1f}")
         learner.tell(range(LABELS), labels)
-        one = float(asked(learner, 1, 1)[0]) / unit
+        one = float(asked(path, learner, 1, 1)[0])
         print(f"{name + ': first ask()':32s}{one:8.1f}")
         for n in (1, 3):
-            found = asked(learner, n, LATER) / unit
-            middle, mean, most = np.median(found), found.mean(), found.max()
-            some = f"{middle:8.1f} median, {mean:.1f} mean, {most:.1f} most"
+            found = asked(path, learner, n, LATER)
+            middle, mean = np.median(found), found.mean()
+            some = f"{middle:8.1f} median, {mean:.1f} mean:" + " ".join(f"{t:5.1f}" for t in found)
             print(f"{name + f': ask({n})':32s}{some}")
         learner = Learner(learner.pool, VariationalLogistic(), rule, seed=0)
         learner.pool.records = learner.pool.kept = None
         learner.tell(range(LABELS), labels)
-        three = float(asked(learner, 3, 1)[0]) / unit
+        three = float(asked(path, learner, 3, 1)[0])
         print(f"{name + ': first ask(3)':32s}{three:8.1f}  {three / one:.2f} of first ask()")
         print(f"{'memory on top so far, MB':32s}{peak() - before:8.1f}")
-    started = process_time()
-    learner.explain(LABELS + 1)
-    print(f"{'MaxVariance: explain':32s}{(process_time() - started) / unit:8.1f}")
+    times, _ = beside(path, lambda: learner.explain(LABELS + 1))
+    print(f"{'MaxVariance: explain':32s}{times:8.1f}")
     learner = Learner(learner.pool, VariationalLogistic(), seed=0)
     learner.tell(range(LABELS), labels)
-    started = process_time()
-    learner.explain(LABELS + 1)
-    print(f"{'default: explain':32s}{(process_time() - started) / unit:8.1f}")
+    times, _ = beside(path, lambda: learner.explain(LABELS + 1))
+    print(f"{'default: explain':32s}{times:8.1f}")
     file = path.with_suffix(".learner.npz")
-    started = process_time()
-    learner.save(file)
-    print(f"{'save':32s}{(process_time() - started) / unit:8.1f}  {os.path.getsize(file)} bytes")
-    started = process_time()
-    Learner.load(file)
-    print(f"{'load':32s}{(process_time() - started) / unit:8.1f}")
+    times, _ = beside(path, lambda: learner.save(file))
+    print(f"{'save':32s}{times:8.1f}  {os.path.getsize(file)} bytes")
+    learner = None
+    print(f"{'load':32s}{beside(path, lambda: Learner.load(file))[0]:8.1f}")
     print(f"{'memory on top at the end, MB':32s}{peak() - before:8.1f}")
 
 

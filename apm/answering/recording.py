@@ -10,8 +10,9 @@ from typing import Any
 from apm.answering.labelling import Labelling, locked
 from apm.answering.state import State
 from apm.pools.inputs import is_streamed
+from apm.pools.marks import mark_of
 from apm.storage import JournalFile, fingerprint
-from apm.storage.lines import JournalError
+from apm.storage.lines import JournalError, header_of
 from channelcode.errors import InvalidArgument
 
 
@@ -53,7 +54,7 @@ class Recording(Labelling):
             raise InvalidArgument("path", f"must not be given twice: {self._file.path}", str(path))
         state = self._state
         about = {
-            "pool": pool_fingerprint(state.pool, self._setup.rows),
+            "pool": pool_mark(state.pool, self._setup.rows, header_of(path).get("pool")),
             "rows": self._setup.rows,
             "columns": self._setup.columns,
         }
@@ -154,9 +155,10 @@ class Recording(Labelling):
         return more_rows
 
 
-def pool_fingerprint(pool: Any, rows: int) -> str:
-    """The fingerprint of the first rows of a pool; a streamed one is known as a whole."""
-    return pool.fingerprint if is_streamed(pool) else fingerprint(pool[:rows])
+def pool_mark(pool: Any, rows: int, like: Any) -> str:
+    """The mark of the first rows of a pool, in the form of another; a streamed one is whole."""
+    first = pool if is_streamed(pool) else pool[:rows]
+    return mark_of(first, like if isinstance(like, str) else None)
 
 
 def events_of(state: State) -> list[dict[str, Any]]:

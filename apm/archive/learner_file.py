@@ -250,21 +250,26 @@ def _pool_arrays(pool: Any) -> dict[str, Any]:
 
 def _given_pool(header: dict[str, Any], arrays: dict[str, Any], pool: Any, path: Any) -> Any:
     """The pool of a file, or the one that it refers to, with the fingerprint that it has there."""
-    argument = "path" if pool is None else "pool"
+    argument, place = "path" if pool is None else "pool", None
     if pool is not None:
         given = as_rows(pool)
         pool = as_matrix(pool, "pool") if given is None else given
     elif "streamed" not in header:
         pool = _pool_of(arrays)
     else:
-        place = header["streamed"]
-        if not isinstance(place, str) or not os.path.exists(place):
+        from apm.pools.files import file_kind
+
+        place = header["streamed"]  # of a memory map it may be a file that says nothing of rows
+        if not isinstance(place, str) or not os.path.exists(place) or file_kind(place) is None:
             rule = "must be given to load: the file holds only its fingerprint"
             raise InvalidArgument("pool", rule, place)
         argument, pool = "pool", as_rows(place)
     if pool.ndim != 2 or len(pool) == 0 or mark_of(pool, header["pool"]) != header["pool"]:
         if argument == "path":
             raise InvalidArgument("path", f"must be {KIND} (its pool is another)", str(path))
+        if place is not None:
+            rule = f"must be given to load, by the fingerprint of {path}"
+            raise InvalidArgument("pool", rule, f"other rows in {place}")
         raise InvalidArgument("pool", f"must be the pool of {path} (its fingerprint)", "another")
     return pool
 

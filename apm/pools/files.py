@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -306,3 +306,18 @@ def from_zarr(rows: Any, path: str | None = None) -> Blocks:
     found = Sliced(rows, height=int(rows.chunks[0]), path=path)
     found.quick = False  # a chunk is read as a whole
     return found
+
+
+def file_rows(path: str | os.PathLike[str]) -> Blocks:
+    """The rows of a file that is known by the end of its name."""
+    kind = file_kind(path)
+    if kind is None:
+        rule = "must be a .npy, .parquet or .zarr file if it is a path"
+        raise InvalidArgument("pool", rule, os.fspath(path))
+    return kind(path)
+
+
+def file_kind(path: str | os.PathLike[str]) -> Callable[..., Blocks] | None:
+    """What reads the file of a path, by the end of its name; None if nothing does."""
+    kinds = {".npy": RawFile.npy, ".parquet": ParquetFile, ".pq": ParquetFile, ".zarr": zarr_rows}
+    return kinds.get(os.path.splitext(os.fspath(path))[1].lower())

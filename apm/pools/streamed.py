@@ -370,7 +370,9 @@ def source_of(pool: Any) -> Blocks | None:
     if isinstance(pool, np.ndarray | list | tuple):
         return None
     if isinstance(pool, str | os.PathLike):
-        return _file(pool)
+        from apm.pools.files import file_rows
+
+        return file_rows(pool)
     home = type(pool).__module__.partition(".")[0]
     if home == "zarr" and hasattr(pool, "chunks"):
         from apm.pools.files import from_zarr
@@ -386,14 +388,3 @@ def source_of(pool: Any) -> Blocks | None:
     if callable(pool) and not hasattr(pool, "__array__"):
         return Yielded(pool)
     return None
-
-
-def _file(path: str | os.PathLike[str]) -> Blocks:
-    from apm.pools.files import ParquetFile, RawFile, zarr_rows
-
-    kinds = {".npy": RawFile.npy, ".parquet": ParquetFile, ".pq": ParquetFile, ".zarr": zarr_rows}
-    kind = kinds.get(os.path.splitext(os.fspath(path))[1].lower())
-    if kind is None:
-        rule = "must be a .npy, .parquet or .zarr file if it is a path"
-        raise InvalidArgument("pool", rule, os.fspath(path))
-    return kind(path)

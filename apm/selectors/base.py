@@ -156,6 +156,10 @@ class Selector(ABC):
         """
         return self
 
+    def drawn(self, X: Any, rng: int) -> Selector:
+        """This selector with what it draws from the whole pool X, for this selection."""
+        return self
+
     def looking(self, belief: Belief, X: Any) -> Any:
         """This selector as it looks at parts of X before it knows the budget; None if it cannot.
 

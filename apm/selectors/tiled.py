@@ -80,12 +80,14 @@ def require_by_row(selector: Selector, belief: Belief) -> None:
 def tiled_rating(
     selector: Selector, belief: Belief, X: Any, candidates: Indices, rng: Seed
 ) -> Rating | None:
-    """The rating of a large pool in memory, tile by tile; None where it is one piece."""
-    if belief.forms(X) is not None or selector.needs_all_rows(belief):
+    """The rating of a large pool in memory as that of a stream; None if it needs all rows."""
+    if selector.needs_all_rows(belief):
         return None
+    seed = frozen(rng)
+    if belief.forms(X) is not None:  # in one piece, by the draws of a stream
+        return selector.drawn(X, seed)._rate(belief, X, candidates, seed)
     is_open = np.zeros(len(X), dtype=bool)
     is_open[candidates] = True
-    seed = frozen(rng)
     looked = _looked(selector, belief, X, is_open)
     if looked is not None:
         return _joined(looked)

@@ -215,6 +215,18 @@ class JournalFile:
             self.close()
 
 
+def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the first line of a journal says, unchecked; nothing if there is no such line."""
+    if not os.path.isfile(path):
+        return {}
+    try:
+        with open(path, "rb") as file:
+            event = json.loads(file.readline(LONGEST))["event"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
 def _line(number: int, event: dict[str, Any], before: str) -> tuple[bytes, str]:
     """The line of an event and its checksum, over the number, the event and all lines before."""
     try:

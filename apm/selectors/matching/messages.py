@@ -135,7 +135,7 @@ class Predictions(Message):
             return self.targets
         matrix = as_matrix(X)
         if self.num_targets >= len(matrix):
-            return matrix
+            return matrix[:] if is_streamed(matrix) else matrix
         rows = np.random.default_rng(self.rng).choice(len(matrix), self.num_targets, replace=False)
         return read_only_view(matrix[np.sort(rows)])
 

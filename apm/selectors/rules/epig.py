@@ -51,6 +51,9 @@ class EPIG(Selector):
             object.__setattr__(self, "targets", as_matrix(self.targets, "targets"))
 
     def surveyed(self, belief: Belief, X: Any, is_open: Any, rng: int) -> EPIG:
+        return self.drawn(X, rng)
+
+    def drawn(self, X: Any, rng: int) -> EPIG:
         """This rule with the targets of this selection drawn from the whole pool."""
         if self.targets is not None:
             return self

@@ -51,7 +51,7 @@ class _Highest:
 
     def add(self, start: int, tile: Any, places: Any, values: Array) -> None:
         """Keep the highest of the candidates of a tile, by values `(len(places),)`."""
-        some = np.flatnonzero(values > self._enough)
+        some = (values > self._enough).nonzero()[0]
         if len(some) == 0:
             return
         if len(some) > OF_A_TILE:  # the first tiles do not fill all places

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Products for a sight, and more for every so many labels since forms were kept: with the mean they
 # are eight or sixteen, which a product of matrices takes as quickly as one more than half of that.
 FEWEST, EACH, EVERY = 7, 8, 3
+OLD = 6  # labels after which kept forms bound the later rows of a batch too loosely
 ONWARD = 4  # products more for the belief after another pick
 AHEAD = 4  # picks that one pass looks at
 MOST = 0.5  # of the tiles: if more must be read, a pass over all costs no more
@@ -119,6 +120,9 @@ class Foresight:
         kept = X.kept  # which another learner may replace meanwhile
         if kept is None:
             return None
+        known = getattr(belief.sized(X).posterior, "num_observations", kept.labels)
+        if self.count > 1 and not picked and abs(known - kept.labels) > OLD:
+            return None  # which finds them anew, for the rest of the batch too
         ahead = AHEAD
         if key in self.seen and not self.seen[key][0].under(belief, X):
             del self.seen[key]  # the row is the one foretold, but what was foretold of it is not
@@ -135,7 +139,8 @@ class Foresight:
             X.misses += 1
         elif not picked:
             X.misses = 0
-        self.stale |= sight.stale
+        # what was set aside for later rows of a batch alone costs less than forms found anew
+        self.stale |= sight.lost if picked else sight.stale
         return found
 
     def done(self) -> None:

@@ -27,7 +27,7 @@ from apm.selectors.tiles.foremost import Foremost
 from channelcode._validation import Array
 
 DOUBLE = 16 * float(np.finfo(np.float64).eps)  # of sums and products of a few numbers
-ASIDE = 2  # directions that are left out where the common factor of two signals is found
+SEEN = 1e-9  # of the largest part of a signal: smaller ones say nothing of a common factor
 TINIEST = 1e-300
 STRICT = 8.0  # how much more a change of the variance counts than one of the signal
 SETTLED = 0.05  # of a form: changes along a direction that are not worth a product
@@ -248,30 +248,45 @@ class Moved:
 
         The second are the numbers of `apm._kernels.kept_bounds.moved_form`.
         """
-        kept, number = self.kept, start // self.kept.height
-        length, numbers = float(kept.length[number]), []
-        for form, ends in enumerate(self.rests(number)):
-            low, step = float(kept.low[form, number]), float(kept.step[form, number])
-            slack = DOUBLE * (abs(low) + LEVELS * step)
-            numbers.append((low, step, slack, *ends))
-        blur = kept.forms.blur(0, kept.unit, kept.floor, length)
-        return kept.held(start, places), numbers, blur
+        number = start // self.kept.height
+        numbers = [tuple(each[number].tolist()) for each in self._numbers]
+        return self.kept.held(start, places), numbers, float(self._first_blur[number])
 
     def rests(self, number: int) -> list[tuple[float, ...]]:
         """Of each form in a tile: its factor, and what may be added to it.
 
         These are the least and the largest part of what V was, and of a constant.
         """
-        length, found = float(self.kept.length[number]), []
-        for form, factor in enumerate(self.factors):
-            part, blur = (self.fall[form], self.rise[form]), self._blur(form, length)
-            rest = (0.0, 0.0)
-            if form == 0:
-                part, rest = rest, (part[0] * length**2, part[1] * length**2)
-            found.append((factor, *part, rest[0] - blur, rest[1] + blur))
+        return [tuple(each[number].tolist()) for each in self._rests]
+
+    @cached_property
+    def _first_blur(self) -> Array:
+        kept = self.kept
+        return np.asarray(kept.forms.blur(0, kept.unit, kept.floor, kept.length))
+
+    @cached_property
+    def _numbers(self) -> list[Array]:
+        """The numbers of `steps` for every form and tile, `(t, 8)`."""
+        kept, found = self.kept, []
+        for low, step, rest in zip(kept.low, kept.step, self._rests, strict=True):
+            slack = DOUBLE * (np.abs(low) + LEVELS * step)
+            found.append(np.column_stack((low, step, slack, rest)))
         return found
 
-    def _blur(self, form: int, length: float) -> float:
+    @cached_property
+    def _rests(self) -> list[Array]:
+        """The numbers of `rests` for every form and tile, `(t, 5)`."""
+        found, square = [], np.square(self.kept.length)
+        for form, factor in enumerate(self.factors):
+            blur = self._blur(form, self.kept.length)
+            part, rest = (self.fall[form], self.rise[form]), (-blur, blur)
+            if form == 0:
+                part, rest = (0.0, 0.0), (part[0] * square - blur, part[1] * square + blur)
+            columns = (np.broadcast_to(each, blur.shape) for each in (factor, *part, *rest))
+            found.append(np.column_stack(tuple(columns)))
+        return found
+
+    def _blur(self, form: int, length: Array) -> Array:
         """What rounding can do to a form, then and now, and to the products with `columns`.
 
         Ranges under an earlier belief have the form in them, and as it is computed.
@@ -319,11 +334,13 @@ class _Change:
         """The change of G in the measure of Sigma_0 = F F', by `F^-1 (G_1 - k G_0) F^-T`."""
         inverse = then.inverse
         first, second = (inverse @ each.matrices[1] @ inverse.T for each in (then, now))
-        values, vectors = np.linalg.eigh(second - first)
-        most = vectors[:, np.argsort(-np.abs(values))[ASIDE:]]  # but for what the label changed
-        first, second = (most.T @ each @ most for each in (first, second))
-        common = float(np.vdot(first, second)) / max(float(np.vdot(first, first)), TINIEST)
-        common = min(max(common, 0.5), 2.0)
+        sizes, basis = np.linalg.eigh(first)
+        some = sizes > SEEN * sizes[-1]
+        common = 1.0
+        if some.any():  # labels change some directions much; what all others have in common
+            basis = basis[:, some] / np.sqrt(sizes[some])
+            common = float(np.median(np.linalg.eigvalsh(basis.T @ second @ basis)))
+        common = min(max(common, 0.25), 4.0)
         return cls._of(then.matrices[1], now.matrices[1], common, then.factor, inverse)
 
     @classmethod

@@ -146,7 +146,8 @@ class Telling(Reach):
         self, near: Array, form: tuple[Array, Array], off: float, blur: float
     ) -> tuple[Array, Array]:
         wide = form[1] + blur * (2.0 * np.sqrt(form[1]) + blur)
-        found = _gains().above(np.maximum(near - off, 0.0), wide) + INTEGRAL
+        found = _gains().above(np.maximum(near - off, 0.0), wide)
+        found = np.minimum(found, 1.0) + INTEGRAL  # a label of two values is at most one bit
         return found, found.copy()
 
     def highest(self, ranges: Ranges) -> Array:
@@ -204,6 +205,8 @@ class Pruning:
         if posterior is None or reach is None:
             return None
         theta = np.asarray(posterior.mean if reach.signed else posterior.map, dtype=np.float64)
+        if not np.isfinite(theta).all():
+            return None
         factor = posterior.factor if reach.varies else None
         return cls(reach, Known(theta, factor, reach.signed), posterior, X)
 

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm import APM, InformationGain, Learner, VariationalLogistic
+from apm import APM, BALD, EPIG, InformationGain, Learner, Random, Uncertainty, VariationalLogistic
+from apm.pools.blocks import Sliced
+from apm.storage.lines import JournalError
 from channelcode.errors import InvalidArgument
 
 
@@ -15,7 +17,7 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
 
 
-def data(dtype=np.float32):
+def data(dtype: Any = np.float32):
     X = np.random.default_rng(0).normal(size=(1300, 6)).astype(dtype)
     return X, (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int)
 
@@ -71,6 +73,21 @@ def test_saved_by_fingerprint_and_gone_on_with(tmp_path):
     assert Learner.load(file, pool=tmp_path / "moved.npy").ask().tolist() == learner_ask(X, y)
 
 
+@pytest.mark.parametrize("kind", ["raw", "part"])
+def test_maps_that_a_path_does_not_give_must_be_given_to_load(tmp_path, kind):
+    X, y, path = on_disk(tmp_path)
+    pool = np.load(path, mmap_mode="r")[:1000]
+    if kind == "raw":
+        X.tofile(tmp_path / "pool.bin")
+        pool = np.memmap(tmp_path / "pool.bin", X.dtype, "r", shape=X.shape)
+    learner = Learner(pool, seed=2)
+    learner.tell(range(5), y[:5])
+    file = learner.save(tmp_path / "learner.npz")
+    with pytest.raises(InvalidArgument, match="must be given to load"):
+        Learner.load(file)
+    assert Learner.load(file, pool=pool).ask(2).tolist() == learner.ask(2).tolist()
+
+
 def learner_ask(X, y):
     learner = Learner(X, seed=2)
     learner.run(y, 5)
@@ -87,6 +104,33 @@ def test_journals_of_memory_and_of_streams_are_one(tmp_path):
     assert second.record_to(tmp_path / "labels.jsonl") == 3
     second.stop_recording()
     assert second.labelled.tolist() == first.labelled.tolist()
+
+
+def test_a_journal_of_dask_rows_fetches_none(tmp_path, monkeypatch):
+    array = pytest.importorskip("dask.array", reason="dask is not installed")
+    from apm.pools.placed import PlacedRows
+
+    X, y = data()
+    dask, memory, stream = (
+        Learner(pool, VariationalLogistic(), APM(), seed=0)
+        for pool in (array.from_array(X, chunks=(400, 6)), X, lambda: iter(np.array_split(X, 3)))
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(PlacedRows, "tiles", None)  # by which rows are fetched
+        dask.record_to(tmp_path / "dask.jsonl")
+        dask.tell([3, 5], y[[3, 5]])
+        dask.stop_recording()
+    for learner in (memory, stream):
+        assert learner.record_to(tmp_path / "dask.jsonl") == 1
+        assert learner.labelled.tolist() == [3, 5]
+        learner.stop_recording()
+    memory.record_to(tmp_path / "memory.jsonl")
+    memory.stop_recording()
+    assert dask.record_to(tmp_path / "memory.jsonl") == 1
+    dask.stop_recording()
+    other = Learner(X + 1, VariationalLogistic(), APM(), seed=0)
+    with pytest.raises(JournalError, match="another pool"):
+        other.record_to(tmp_path / "dask.jsonl")
 
 
 @pytest.mark.parametrize("form", ["rows", "columns", "view"])
@@ -138,6 +182,25 @@ def test_what_a_streamed_pool_cannot_do(tmp_path):
         Learner(path, posterior)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_far_beyond_the_others(tmp_path, dtype):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1500, 5)).astype(dtype)
+    X[700] *= 1e8
+    np.save(tmp_path / "pool.npy", X)
+    one, other = (
+        Learner(pool, VariationalLogistic(100.0), InformationGain(), seed=0)
+        for pool in (X, tmp_path / "pool.npy")
+    )
+    for learner in (one, other):
+        learner.tell(range(4), [0, 1, 0, 1])
+    for _ in range(3):
+        row = int(one.ask())
+        assert int(other.ask()) == row
+        for learner in (one, other):
+            learner.tell(row, 1)
+
+
 def test_column_names_of_a_file(tmp_path):
     pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
     X, y = data()
@@ -152,9 +215,45 @@ def test_column_names_of_a_file(tmp_path):
     assert learner.ask(3).tolist() == memory.ask(3).tolist()
 
 
+def test_a_mode_beyond_range_is_refused_as_in_memory():
+    X = np.random.default_rng(0).normal(size=(1500, 5)) * 1e130
+    for pool in (X, Sliced(X)):
+        learner = Learner(pool, VariationalLogistic(1e-6, intercept=True), Uncertainty(), seed=1)
+        learner.tell(range(4), [0, 1, 1, 0])
+        if np.isfinite(learner.belief.posterior.map).all():
+            learner.tell(learner.ask(), [1])
+        with pytest.raises(InvalidArgument, match="must not be NaN"):
+            learner.ask()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+@pytest.mark.parametrize("width", [2, 40])
+def test_pools_of_a_few_rows(rows, width):
+    X = np.random.default_rng(rows).normal(size=(rows, width)).astype(np.float32)
+    one, other = (Learner(pool, seed=0) for pool in (X, lambda: iter([X[:1], X[1:]])))
+    for count in range(1, min(rows, 3) + 1):
+        assert other.ask(count).tolist() == one.ask(count).tolist()
+    assert other.explain(0).score == one.explain(0).score
+    np.testing.assert_array_equal(other.predict_proba(), one.predict_proba())
+
+
+@pytest.mark.parametrize("rule", [EPIG(num_targets=30), BALD(), InformationGain(), Random()])
+def test_what_bohning_draws_is_drawn_alike(rule):
+    from apm import Bohning
+
+    X, y = data(np.float64)
+    learners = [Learner(pool, Bohning(3, 0.3), rule, seed=1) for pool in (X, Sliced(X))]
+    for _ in range(4):
+        rows = [learner.ask(2).tolist() for learner in learners]
+        assert rows[0] == rows[1]
+        scores = [learner.explain(rows[0][0]).score for learner in learners]
+        assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+        for learner in learners:
+            learner.tell(rows[0], y[rows[0]])
+
+
 def test_bohning_asks_the_same_of_equal_rows(monkeypatch):
     from apm import Bohning
-    from apm.pools.blocks import Sliced
 
     monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
     rng = np.random.default_rng(3)

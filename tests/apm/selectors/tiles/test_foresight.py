@@ -160,3 +160,30 @@ def test_a_belief_that_was_foretold_wrongly_decides_nothing(monkeypatch):
         assert other.ask(3).tolist() == rows.tolist()
         for learner in (one, other):
             learner.tell(rows[0], y[rows[0]])
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_forms_are_found_anew_if_the_first_row_of_a_batch_asks_for_it(monkeypatch, later):
+    X = np.random.default_rng(1).normal(size=(256 * 12, 4)).astype(np.float32)
+    (_, learner), y = pair(X)
+    learner.tell(rows := learner.ask(), y[rows])
+    held = learner.pool.kept
+    assert held is not None
+    stale = property(lambda self: (self.after is not None) is later)
+    monkeypatch.setattr(foresight.LineSight, "stale", stale)
+    learner.ask(3)
+    assert (learner.pool.kept is held) is later
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_batch_begins_with_forms_of_late(count):
+    X = np.random.default_rng(1).normal(size=(256 * 12, 4)).astype(np.float32)
+    (memory, learner), y = pair(X)
+    learner.ask()
+    held = learner.pool.kept
+    assert held is not None
+    for each in (memory, learner):
+        each.tell(range(20, 27), y[20:27])
+    assert learner.ask(count).tolist() == memory.ask(count).tolist()
+    labels = {1: held.labels, 2: held.labels + 7}
+    assert learner.pool.kept is None or learner.pool.kept.labels == labels[count]

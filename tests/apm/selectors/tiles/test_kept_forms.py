@@ -9,7 +9,7 @@ from apm import APM, Learner, PoolMaxPower, Predictions, VariationalLogistic
 from apm.selectors.batch import condition
 from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
-from apm.selectors.tiles.kept_forms import Forms, Moved
+from apm.selectors.tiles.kept_forms import Forms, Moved, _Change
 from channelcode.errors import NotConverged
 from tests.apm.selectors.tiles.test_pruning import Counted
 
@@ -134,3 +134,21 @@ def test_forms_beyond_range_are_none():
     learner = Learner(Counted(X), VariationalLogistic(1e-160), RULE, seed=0)
     belief = learner._state.belief.sized(X)
     assert Forms.of(belief.posterior, None) is None
+
+
+@pytest.mark.parametrize("labels", [1, 3, 6])
+def test_the_common_factor_of_two_signals_is_that_of_most_directions(labels):
+    rng = np.random.default_rng(labels)
+    factor, half = rng.normal(size=(24, 24)), rng.normal(size=(40, 24))
+    signal = factor @ (half.T @ half) @ factor.T
+    gone = factor @ rng.normal(size=(24, labels))
+    then, now = (
+        Forms(factor, (np.ones(24),) * 2, (factor @ factor.T, each), ((1.0, 1.0),) * 2)
+        for each in (signal, 1.15 * signal - 3.0 * gone @ gone.T)
+    )
+    assert _Change.of_signal(then, now).factor == pytest.approx(1.15, rel=0.02)
+
+
+def test_signals_of_nothing_have_the_factor_one():
+    forms = Forms(np.eye(3), (np.ones(3),) * 2, (np.eye(3), np.zeros((3, 3))), ((1.0, 1.0),) * 2)
+    assert _Change.of_signal(forms, forms).factor == 1.0

@@ -21,7 +21,7 @@ from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.pruning import Pruning
-from apm.selectors.tiles.scanning import LineSight, PlainSight, scan
+from apm.selectors.tiles.scanning import LineSight, PlainSight, _images, scan
 from tests.apm.selectors.tiles.test_pruning import Counted
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
@@ -148,3 +148,15 @@ def test_tiles_without_candidates_and_unknown_ones():
     sight._unknown(1)
     for power in (2.0, 4.0, 9.0):
         assert sight.limits(power) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("rows", "width", "columns"), [(1, 1, 1), (700, 300, 16), (5000, 9, 8), (40, 3, 0)]
+)
+def test_images_by_pieces_are_those_of_the_whole(rows, width, columns, dtype):
+    rng = np.random.default_rng(rows)
+    tile, some = rng.normal(size=(rows, width)), rng.normal(size=(columns, width))
+    found = _images(tile.astype(dtype), some.astype(dtype))
+    assert found.flags.c_contiguous
+    np.testing.assert_allclose(found, some @ tile.T, rtol=1e-3, atol=1e-3)  # of single precision
