@@ -111,8 +111,10 @@ def _discrete(points: Points, proposal: Proposal) -> Bounds:
     above = repaired + EPSILON * float(rounding) + left_out(points)
     unit = points.unit * points.unit
     # Where the repair changes more than rounding (the mass of a far atom, to a rounding of others,
-    # may be wrong by its whole), the plan is worth what the repaired one costs.
-    squared = cost if 0 <= above - cost <= 1e-12 * scale else repaired
+    # may be wrong by its whole, or lack so much that the plan costs less than the lower bound), the
+    # plan is worth what the repaired one costs.
+    near = 0 <= above - cost <= 1e-12 * scale and cost * unit >= lower
+    squared = cost if near else repaired
     return Bounds(squared * unit, lower, _scaled_up(above, unit))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ from channelcode import (
     w2,
 )
 from channelcode.certificate import Status
-from channelcode.transport import Problem, Proposal, certify
+from channelcode.transport import Problem, Proposal, SemiDual, certify
 from channelcode.transport.pool import judged_pool
 from tests.channelcode.transport.laws import gaussians, samples, targets
 from tests.channelcode.transport.oracles import emd_squared, exact_cost
@@ -172,3 +173,17 @@ def test_directions_that_are_left_out_are_counted():
         for lower, upper in ((one.lower, one.upper), (pool.lower[0], pool.upper[0])):
             assert Fraction(float(lower)) <= cost
             assert upper - lower <= 1e-12
+
+
+def test_the_value_of_a_plan_that_lacks_a_little_mass_lies_within_its_bounds():
+    """Its own cost was below the proved lower bound, by 1e-13 of the scale."""
+    rng = np.random.default_rng(0)
+    mu, nu = Empirical(rng.standard_normal((9, 2))), DiscreteMeasure.uniform(np.eye(2) + 100.0)
+    problem = Problem(mu, nu)
+    found = SemiDual().propose(problem, tol=1e-9)
+    assert found.plan is not None
+    row, column, mass = found.plan
+    for lack in (0.0, 1e-15, 1e-14, 1e-13, 3e-13, 1e-12, 1e-9):
+        given = replace(found, plan=(row, column, mass * (1 - lack)))
+        bounds = certify(problem, given)
+        assert bounds.lower <= bounds.squared <= bounds.upper, lack
