@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
 from channelcode.capacity.low_power import best_rate
+from channelcode.capacity.per_unit_gain import gain_from, in_closed_form, overflows
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes, valleys
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson
 from channelcode.channels.densities.range import has_density, output_scale
-from channelcode.channels.row_check import checked_log_prob
 from channelcode.constraints import Cost, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import check_total
@@ -29,7 +28,6 @@ _OWN_SIZES = 100  # probes on either side, where each takes an integral
 _RISE = 1e-9  # a letter must beat the limit of small inputs by this, relatively
 _ROUNDS = 60
 FREE = 1e-14  # of the median cost: an input that costs no more costs nothing
-RAREST = 1e-290  # probabilities below have lost digits, or are zero, for want of range
 TOLD_APART = 1e-12  # nats of divergence: below, it is rounding
 
 
@@ -55,7 +53,7 @@ def steepest_ratio(
     if len(free) == 0:
         return None
     origin = free[0]
-    gain = _gain(channel, origin)
+    gain = gain_from(channel, origin)
     told = free[gain(free) > TOLD_APART]
     if len(told):
         scope = "two inputs that cost nothing and can be told apart"
@@ -100,14 +98,10 @@ def _free_inputs(channel: Channel, price: Callable[[Array], Array], is_power: bo
     problem = Problem(channel, Cost(price, 1.0))
     points, costs = priced_probes(problem)
     inside = np.isfinite(costs)
-    if channel.dim == 1:
-        inside &= (points >= low) & (points <= high)
     points, costs = points[inside], costs[inside]
     if len(points) == 0:
         raise InvalidArgument("cost", "must be finite for some input", "inf at every input tried")
     lowest = valleys(problem)
-    if channel.dim == 1:
-        lowest = lowest[(lowest >= low) & (lowest <= high)]
     least = lowest[problem.cost(lowest) <= FREE * float(np.median(costs))]
     found = np.concatenate([points[costs == 0.0], least])
     return found[np.argsort(problem.norm(found), kind="stable")]
@@ -126,31 +120,6 @@ def _bits_for_cost(
         return np.where(np.isinf(costs), -np.inf, found)
 
     return ratio
-
-
-def _gain(channel: Channel, origin: Any) -> Callable[[Array], Array]:
-    """l -> D(W(.|l) || W(.|origin)) in nats."""
-    closed = getattr(channel, "divergence_between", None)
-    if closed is not None:
-        return lambda l: np.asarray(closed(l, origin), dtype=np.float64)
-    if has_density(channel):
-        law = DiscreteMeasure([origin], [1.0])
-        return lambda l: output_divergence(channel, l, law).nats
-    base_logs = checked_log_prob(channel, np.asarray(origin))
-    base = np.exp(base_logs)
-    base = base / base.sum()
-    rare = (base < RAREST) & np.isfinite(base_logs)  # known by their logarithms only
-    common = np.where(rare, 0.0, base)
-
-    def gain(l: Array) -> Array:
-        logs = checked_log_prob(channel, l)
-        rows = np.exp(logs)
-        with np.errstate(invalid="ignore"):
-            terms = np.where(rare & (rows > 0), rows * (logs - base_logs - 1.0), 0.0)
-        found = pointwise_divergence(rows, common) + terms.sum(axis=-1)
-        return np.where(missed(rows, np.where(rare, 1.0, base)), np.inf, found)
-
-    return gain
 
 
 def _curvature(channel: Channel, origin: Any) -> Any:
@@ -180,7 +149,7 @@ def _on_line(
         return np.where(np.abs(l - origin) < 0.999 * smallest, -np.inf, anywhere(l))
 
     farthest, count = FARTHEST, 1600
-    if has_density(channel) and not _in_closed_form(channel):
+    if has_density(channel) and not in_closed_form(channel):
         farthest, count = _integrable(channel, origin, width), _OWN_SIZES
     grid = _grid(channel, origin, np.geomspace(smallest, farthest, count), promise)
     values = ratio(grid)
@@ -190,21 +159,23 @@ def _on_line(
     values = np.where(np.isnan(values), -np.inf, values)
     top, place, slack = _climbed(ratio, grid, values)
     limit, extrapolated = _limit(channel, price, anywhere, origin, width, is_power)
-    declared = promise is not None or _in_closed_form(channel)
+    declared = promise is not None or in_closed_form(channel)
     scope = (
         f"inputs at distances {smallest:.2g} to {farthest:.2g} from the free one, "
         f"{len(grid)} probes and climbs, and the limit of small inputs"
     )
     report = (origin, scope, len(grid), declared)
     unsure = _unsure(channel, price, origin, grid[np.abs(grid - origin) >= NEAR * width])
+    if in_closed_form(channel) and overflows(ratio, gain, origin, place):
+        scope += ", beyond which it outgrows every double"
+        return Ratio(np.inf, np.inf, np.inf, None, origin, scope, len(grid), is_power)
     if max(top, limit) == -np.inf:  # nothing else can be paid for, or nothing tells
         return Ratio(0.0, 0.0, 0.0, None, *report)
     if top < np.inf and limit == np.inf and extrapolated:
         scope += ", which is infinite by what is seen of the ratio nearby"
         return Ratio(np.inf, np.inf, np.inf, None, origin, scope, len(grid), False)
     if max(top, limit) == np.inf:
-        overflow = (values[np.isfinite(values)] > 1e200).any()  # it grows without end
-        letter = None if limit == np.inf or overflow else place
+        letter = place if top == np.inf and np.isfinite(limit) else None
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
     if abs(place - origin) >= 0.99 * farthest and top > limit:
         return _at_the_far_end(ratio, top, place, 1e-12 * top + unsure(top), report)
@@ -219,16 +190,11 @@ def _on_line(
     return Ratio(limit, max(limit - rounding, 0.0), limit + rounding, None, *report)
 
 
-def _in_closed_form(channel: Channel) -> bool:
-    """Whether the channel knows its divergences without integrals."""
-    return getattr(channel, "divergence_between", None) is not None
-
-
 def _unsure(
     channel: Channel, price: Callable[[Array], Array], origin: float, grid: Array
 ) -> Callable[[float], float]:
     """Value -> how far the errors of integrals over a density may carry a ratio above it."""
-    if not has_density(channel) or _in_closed_form(channel):
+    if not has_density(channel) or in_closed_form(channel):
         return lambda value: 0.0
     found = output_divergence(channel, grid, DiscreteMeasure([origin], [1.0]))
     costs = price(grid)
@@ -297,7 +263,7 @@ def _wrong(
     channel: Channel, price: Callable[[Array], Array], origin: float, inputs: Array
 ) -> float:
     """How far errors of integrals over a density may have moved the ratios of these inputs."""
-    if not has_density(channel) or _in_closed_form(channel):
+    if not has_density(channel) or in_closed_form(channel):
         return 0.0
     found, costs = (
         output_divergence(channel, inputs, DiscreteMeasure([origin], [1.0])),

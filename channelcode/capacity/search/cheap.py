@@ -76,7 +76,10 @@ def _first_look(problem: Problem) -> Array:
     if peak < FARTHEST:
         even = np.linspace(-peak, peak, 2001)
         points = np.unique(np.concatenate([points[np.abs(points) < peak], even]))
-    return points
+    first, last = problem.channel.domain  # elsewhere a cost need not be a number
+    inside = points[(points >= first) & (points <= last)]
+    ends = np.array([first, last])
+    return np.union1d(inside, ends[np.abs(ends) <= min(peak, FARTHEST)])
 
 
 def _valleys(problem: Problem, points: Array, cost: Array) -> Array:
