@@ -9,8 +9,16 @@ import numpy as np
 
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._validation import Array
-from channelcode.channels import Channel, Poisson
+from channelcode.channels import (
+    AdditiveGaussian,
+    AdditiveLaplace,
+    Channel,
+    Exponential,
+    Gamma,
+    Poisson,
+)
 from channelcode.channels.densities.range import has_density
+from channelcode.channels.mapped.rescaled_density import RescaledDensity
 from channelcode.channels.row_check import checked_log_prob
 from channelcode.information.output_divergence import output_divergence
 from channelcode.measures import DiscreteMeasure
@@ -25,8 +33,7 @@ def gain_from(channel: Channel, origin: Any) -> Callable[[Array], Array]:
     """l -> D(W(.|l) || W(.|origin)) in nats."""
     closed = getattr(channel, "divergence_between", None)
     if closed is not None:
-        endless = type(channel) is Poisson and origin + channel.dark == 0.0
-        most = np.inf if endless else LARGEST  # too large is not infinite
+        most = LARGEST if _always_finite(channel, origin) else np.inf  # too large is not infinite
 
         def bounded(l: Array) -> Array:
             with np.errstate(over="ignore"):
@@ -51,6 +58,15 @@ def gain_from(channel: Channel, origin: Any) -> Callable[[Array], Array]:
         return np.where(missed(rows, np.where(rare, 1.0, base)), np.inf, found)
 
     return gain
+
+
+def _always_finite(channel: Channel, origin: Any) -> bool:
+    """Whether no input has outputs that the free one cannot have; a user's word is taken for it."""
+    if isinstance(channel, RescaledDensity):
+        return _always_finite(channel.channel, origin * channel.unit)
+    if type(channel) is Poisson:
+        return bool(origin + channel.dark > 0.0)
+    return type(channel) in (AdditiveGaussian, AdditiveLaplace, Exponential, Gamma)
 
 
 def in_closed_form(channel: Channel) -> bool:

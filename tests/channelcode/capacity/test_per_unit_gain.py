@@ -7,6 +7,7 @@ import pytest
 
 from channelcode import (
     AdditiveGaussian,
+    Channel,
     Exponential,
     Gamma,
     Poisson,
@@ -43,3 +44,22 @@ def test_a_cost_is_asked_for_inputs_of_the_domain_only():
     l = np.geomspace(1.0, 50.0, 200_001)
     assert found.nats == pytest.approx((((1 + l) * np.log1p(l) - l) / l**1.5).max(), rel=1e-8)
     assert found.letter == pytest.approx(7.5773567, rel=1e-4)
+
+
+class Partly(Channel):
+    """Inputs near zero are told from it by chance, those beyond one without mistake."""
+
+    support = (-np.inf, np.inf)
+
+    def log_density(self, y, l):  # level noise, and all of it moves beyond one
+        return np.where(np.abs(y - np.where(np.abs(l) < 1.0, 0.0, l)) <= 0.5, 0.0, -np.inf)
+
+    def divergence_between(self, l, reference):
+        return np.where(np.abs(l - reference) < 1.0, 0.0, np.inf)
+
+
+def test_a_divergence_that_a_channel_calls_infinite_is_infinite():
+    """It was taken for one that no double holds: 1e288 nats."""
+    found = capacity_per_unit_cost(Partly(), throw=False)
+    assert found.nats == found.upper == np.inf
+    assert abs(found.letter) >= 1.0
