@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from channelcode.capacity.certify import certify as certify
     from channelcode.capacity.curve import CapacityCurve as CapacityCurve
     from channelcode.capacity.curve import capacity_curve as capacity_curve
-    from channelcode.capacity.per_unit_cost import UnitCostResult as UnitCostResult
-    from channelcode.capacity.per_unit_cost import capacity_per_unit_cost as capacity_per_unit_cost
+    from channelcode.capacity.per_unit.cost import UnitCostResult as UnitCostResult
+    from channelcode.capacity.per_unit.cost import capacity_per_unit_cost as capacity_per_unit_cost
     from channelcode.capacity.problem import CapacityResult as CapacityResult
     from channelcode.capacity.problem import Problem as Problem
     from channelcode.capacity.problem import Proposal as Proposal
@@ -41,7 +41,7 @@ else:
         {
             "certify": "certify",
             "curve": "CapacityCurve capacity_curve",
-            "per_unit_cost": "UnitCostResult capacity_per_unit_cost",
+            "per_unit.cost": "UnitCostResult capacity_per_unit_cost",
             "problem": "CapacityResult Problem Proposal Solver",
             "solve": "capacity",
             "solvers": "Auto BlahutArimoto ClosedForm Continuous InteriorPoint",

@@ -9,7 +9,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.low_power import best_rate
-from channelcode.capacity.per_unit_gain import gain_from, in_closed_form, overflows
+from channelcode.capacity.per_unit.gain import gain_from, in_closed_form, overflows
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes, valleys
 from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel, Poisson

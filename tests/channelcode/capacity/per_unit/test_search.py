@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from channelcode import Logistic, Probit, Softmax
-from channelcode.capacity.per_unit_search import steepest_ratio
+from channelcode.capacity.per_unit.search import steepest_ratio
 from channelcode.constraints import squared_norm
 
 

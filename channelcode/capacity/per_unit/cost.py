@@ -12,7 +12,7 @@ import numpy as np
 from channelcode._numerics.divergence import missed, pointwise_divergence
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array, positive
-from channelcode.capacity.per_unit_search import Ratio, steepest_ratio
+from channelcode.capacity.per_unit.search import Ratio, steepest_ratio
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes
 from channelcode.capacity.solve import capacity
