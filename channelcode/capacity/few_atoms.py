@@ -10,6 +10,7 @@ from channelcode.capacity.problem import Problem
 
 AT_ONCE = 64  # atoms that leave by one null space
 
+
 def most_atoms(problem: Problem) -> int:
     """The number of outputs, and one more with a mean cost: some optimal law needs no more."""
     return problem.channel.num_outputs + (problem.limits.cost is not None)
