@@ -33,17 +33,31 @@ def few_atoms(problem: Problem, points: Array, weights: Array) -> tuple[Array, A
     columns = prob
     if problem.limits.cost is not None:
         columns = np.column_stack([prob, problem.cost(points)])
-    scale = np.abs(columns).max(axis=0)
-    columns = columns / np.where(scale > 0, scale, 1.0)
     with np.errstate(invalid="ignore"):
         negentropy = np.where(prob > 0, prob * log_prob, 0.0).sum(axis=1)
+    weights = fewer_weights(columns, negentropy, weights, most)
+    kept = weights > 0
+    return points[kept], weights[kept] / weights[kept].sum()
+
+
+def fewer_weights(columns: Array, negentropy: Array, weights: Array, most: int) -> Array:
+    """Weights `(n,)`, `most` of them above zero, with the same sums of `columns` `(n, k)`.
+
+    k is at most `most`; the mean `negentropy` is no less, to rounding.
+
+    >>> columns = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    >>> fewer_weights(columns, np.array([0.0, -0.7, 0.0]), np.array([0.25, 0.5, 0.25]), 2).round(9)
+    array([0.5, 0. , 0.5])
+    """
+    scale = np.abs(columns).max(axis=0)
+    columns = columns / np.where(scale > 0, scale, 1.0)
     weights = weights.copy()
-    kept = np.arange(len(weights))
+    kept = np.flatnonzero(weights > 0)
     while len(kept) > most:
         chosen = kept[: most + AT_ONCE]
         weights[chosen] = _emptied(columns[chosen], negentropy[chosen], weights[chosen], most)
         kept = kept[weights[kept] > 0]
-    return points[kept], weights[kept] / weights[kept].sum()
+    return weights
 
 
 def _emptied(columns: Array, negentropy: Array, masses: Array, most: int) -> Array:
