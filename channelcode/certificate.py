@@ -24,7 +24,8 @@ class Status(Enum):
     STALLED = "no further progress in double precision: loosen tol or rescale the problem"
     BOUND_ONLY = "only the bounds are proved: treat the value as an interval"
     WITHIN_SCOPE = (
-        "proved for the inputs that `scope` names, not beyond: on the line, declare the tails"
+        "proved for the inputs that `scope` names, not beyond: on the line, declare the tails, "
+        "and of a cost where it rises"
     )
 
     @property

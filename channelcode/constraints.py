@@ -74,9 +74,11 @@ class Cost(Constraint):
     One that is written for single numbers is asked for one input after another, which is slow.
     A function is a black box: it is searched for its least value and for cheap inputs far out, on
     the line every 0.1 or so near zero. `cheap` names inputs near which it is small, for a cost
-    whose valley is narrow or far away.
+    whose valley is narrow or far away. `rises` is a distance beyond which the cost falls nowhere as
+    |l| grows, along any ray from zero. Without it nothing is known of inputs farther out than those
+    tried, and a capacity without a peak is proved for what was looked at only.
 
-    >>> Cost(lambda l: abs(l), 1.0).budget
+    >>> Cost(lambda l: abs(l), 1.0, rises=0.0).budget
     1.0
     >>> Cost(lambda l: (l - 1e7) ** 2, 1.0, cheap=(1e7,)).cheap
     (10000000.0,)
@@ -85,13 +87,17 @@ class Cost(Constraint):
     function: Callable[[Any], Any]
     budget: float
     cheap: Any = field(default=(), kw_only=True)  # kept as a tuple of floats, or of tuples
+    rises: float = field(default=np.inf, kw_only=True)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InvalidArgument("function", "must be callable", self.function)
-        raw = real_array("budget", "none" if self.budget is None else self.budget)
+        if self.budget is None:
+            raise InvalidArgument("budget", "must be a number", None)
+        raw = real_array("budget", self.budget)
         if raw.ndim or isinstance(self.budget, bool) or np.isnan(raw) or raw == -np.inf:
             raise InvalidArgument("budget", "must be a number", self.budget)
+        object.__setattr__(self, "rises", _limit("rises", self.rises))
         object.__setattr__(self, "budget", float(raw))
         if np.size(self.cheap):
             places = finite_array("cheap", self.cheap, ndim=(0, 1, 2))
@@ -118,8 +124,8 @@ class All(Constraint):
 class Limits(NamedTuple):
     """A constraint in one form: E cost(L) <= budget (if `cost` is not None), |L| <= peak, Var L.
 
-    `cheap` are inputs near which the cost is said to be small. A limit on the variance excludes a
-    mean cost.
+    `cheap` are inputs near which the cost is said to be small, and beyond `rises` it falls nowhere.
+    A limit on the variance excludes a mean cost.
     """
 
     cost: Callable[[Array], Array] | None
@@ -128,13 +134,14 @@ class Limits(NamedTuple):
     is_power: bool
     cheap: tuple[Any, ...] = ()
     variance: float = np.inf
+    rises: float = np.inf
 
 
 def limits(constraint: Constraint) -> Limits:
     """Reduce a constraint to one mean cost and one peak; at most one kind of mean cost is allowed.
 
     >>> limits(Power(4.0) & Peak(3.0) & Power(2.0))[1:]
-    (2.0, 3.0, True, (), inf)
+    (2.0, 3.0, True, (), inf, inf)
     """
     if type(constraint) is Power:
         if constraint.power == np.inf:
@@ -144,7 +151,7 @@ def limits(constraint: Constraint) -> Limits:
         raise InvalidArgument(
             "constraint", "must be Power, Variance, Peak, Cost or Unconstrained", constraint
         )
-    cost, budget, peak, is_power, cheap, variance = _FREE
+    cost, budget, peak, is_power, cheap, variance, rises = _FREE
     for part in _parts(constraint):
         if isinstance(part, Peak):
             peak = min(peak, part.amplitude)
@@ -162,12 +169,13 @@ def limits(constraint: Constraint) -> Limits:
             budget = limit if cost is None else min(budget, limit)
             cost, is_power = function, power
             cheap = cheap if power else (*cheap, *part.cheap)
+            rises = rises if power else min(rises, part.rises)
         elif not isinstance(part, Unconstrained):
             raise InvalidArgument("constraint", "must be built of known constraints", part)
     if variance < np.inf and cost is not None:
         rule = "must not limit both the variance and a mean cost"
         raise InvalidArgument("constraint", rule, constraint)
-    return Limits(cost, budget, peak, is_power, cheap, variance)
+    return Limits(cost, budget, peak, is_power, cheap, variance, rises)
 
 
 def squared_norm(points: Array) -> Array:

@@ -20,7 +20,13 @@ from channelcode._validation import Array
 from channelcode.capacity.law_value import LawValue, quiet_log_prob
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.search.bends import bend_bound, inside, quartered
-from channelcode.capacity.search.grid import probes
+from channelcode.capacity.search.grid import (
+    BLACK_FINE,
+    BLACK_WIDE,
+    inner_radius,
+    probes,
+    spacing,
+)
 from channelcode.channels import Channel
 from channelcode.channels.tails import FARTHEST
 
@@ -33,13 +39,19 @@ MOST_PROBES = 50_000
 
 
 class Rate(NamedTuple):
-    """S in nats per unit power, the input that attains it (0.0 for the limit), and a bound on S."""
+    """S in nats per unit power, the input that attains it (0.0 for the limit), and a bound on S.
+
+    It was looked for on `used` inputs within `radius`, evenly up to `even`, every `spacing`; of a
+    black box that is the part it is proved for.
+    """
 
     slope: float
     letter: float
     upper: float
     used: int
     radius: float
+    even: float
+    spacing: float
 
 
 def log_ratios(channel: Channel, points: Array) -> Array:
@@ -106,7 +118,7 @@ def _best_rate(problem: Problem) -> Rate | None:
             values = divergence_from_zero(channel, points) / points**2
         return np.where(np.abs(points) < 1e-12, half_fisher, values)
 
-    near = probes(problem, min(8.0, peak), fine=1201, wide=800).points
+    near = probes(problem, min(8.0, peak), fine=BLACK_FINE, wide=BLACK_WIDE).points
     least = max(half_fisher, float(rate(near).max()))
     if not 0.0 < least < np.inf:
         return None
@@ -114,7 +126,11 @@ def _best_rate(problem: Problem) -> Rate | None:
         radius = min(float(np.sqrt(np.divide(room, least))) * 1.0001, peak)
     if not radius <= FARTHEST:
         return None
-    points = probes(problem, radius, fine=1201, wide=800).points
+    found = probes(problem, radius, fine=BLACK_FINE, wide=BLACK_WIDE, throughout=True)
+    even = inner_radius(problem, radius)
+    if found.points[0] > -radius or found.points[-1] < radius:
+        return None  # further out the channel returns no numbers
+    points = found.points
     values = rate(points)
     used, upper = len(points), half_fisher
     top, slope = float(points[np.argmax(values)]), max(half_fisher, float(values.max()))
@@ -141,7 +157,8 @@ def _best_rate(problem: Problem) -> Rate | None:
     at_zero = half_fisher >= slope * (1.0 - 1e-7)
     if not upper <= slope * (1.0 + 1e-6):
         return None
-    return Rate(slope, 0.0 if at_zero else top, upper, used, radius)
+    apart = spacing(problem, even, BLACK_FINE)
+    return Rate(slope, 0.0 if at_zero else top, upper, used, radius, min(even, radius), apart)
 
 
 def low_power_law(problem: Problem) -> Proposal | None:

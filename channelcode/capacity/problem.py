@@ -61,6 +61,11 @@ class Problem:
         """Whether the mean cost is a user's function, and not the power."""
         return self.limits.cost is not None and not self.limits.is_power
 
+    @property
+    def has_black_box(self) -> bool:
+        """Whether something of a user's is known where it is probed alone: the channel, a cost."""
+        return self.tails is None or (self.has_own_cost and self.limits.rises > 0.0)
+
     def cost(self, points: Array) -> Array:
         """The cost of each input, `(n,)`; zero when there is no mean cost."""
         if self.limits.cost is None:

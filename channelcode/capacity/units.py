@@ -78,7 +78,9 @@ def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
         within = within & Power(power)
     elif limit.cost is not None:
         cheap = tuple(float(np.ravel(c)[0]) / unit for c in limit.cheap)
-        within = within & Cost(lambda l: problem.cost(l * unit), limit.budget, cheap=cheap)
+        rises = limit.rises / unit
+        seen_cost = Cost(lambda l: problem.cost(l * unit), limit.budget, cheap=cheap, rises=rises)
+        within = within & seen_cost
     return Problem(seen, within), unit
 
 

@@ -75,8 +75,11 @@ class Channel(ABC):
                 )
         if "log_prob" in cls.__dict__:
             cls.log_prob = _checked(cls.__dict__["log_prob"], checks_values=True)
-            if "tails" not in cls.__dict__:  # what a parent promised was about its own log_prob
+            # what a parent promised, and its formulas, were about its own log_prob
+            if "tails" not in cls.__dict__:
                 cls.tails = Channel.tails
+            if "derivatives" not in cls.__dict__:
+                cls.derivatives = Channel.derivatives
         elif "log_density" in cls.__dict__:
             cls.log_prob = _endless
             cls.log_density = _checked_density(cls.__dict__["log_density"])

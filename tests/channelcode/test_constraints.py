@@ -141,3 +141,12 @@ def test_what_a_cost_raises_by_itself_is_passed_on():
 def test_an_integer_beyond_doubles_is_refused(kind):
     with pytest.raises(InvalidArgument, match="must lie in the range of doubles"):
         kind(10**400)
+
+
+def test_a_cost_may_say_where_it_rises():
+    assert limits(Cost(abs, 1.0)).rises == np.inf
+    both = limits(Cost(abs, 1.0, rises=3) & Cost(abs, 2.0, rises=5.0) & Peak(9.0))
+    assert (both.budget, both.rises) == (1.0, 3.0)
+    for value in (None, True, "far", -1.0, np.nan):
+        with pytest.raises(InvalidArgument, match="rises"):
+            Cost(abs, 1.0, rises=value)  # type: ignore[arg-type]

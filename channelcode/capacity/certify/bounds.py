@@ -103,9 +103,15 @@ def _low_power_bound(problem: Problem, found: LawValue, multiplier: float) -> Up
         return None
     if abs(multiplier - rate.slope) > 1e-4 * rate.slope:
         return None
-    where = f"{rate.used} probes within {rate.radius:.4g}"
-    scope = f"every input: C <= S P, S = sup D(W_l||W_0)/l^2 bounded between {where}"
-    return UpperBound(rate.upper * problem.limits.budget, scope)
+    inputs, where = "every input", f"{rate.used} probes within {rate.radius:.4g}"
+    complete = problem.tails is not None or rate.even >= rate.radius
+    if problem.tails is None:
+        where += f", every {rate.spacing:.2g} up to {rate.even:.4g}"
+    if not complete:  # wide steps: a narrow response of a black box may lie between them
+        inputs = f"inputs within [{-rate.even:.4g}, {rate.even:.4g}], and only those looked at"
+        inputs += " further out"
+    scope = f"{inputs}: C <= S P, S = sup D(W_l||W_0)/l^2 bounded between {where}"
+    return UpperBound(rate.upper * problem.limits.budget, scope, complete)
 
 
 def relative(lower: Any, upper: Any) -> tuple[Any, Any]:

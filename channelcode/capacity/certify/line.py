@@ -29,6 +29,7 @@ from channelcode.capacity.search.grid import (
     BLACK_FINE,
     BLACK_WIDE,
     inner_radius,
+    is_even,
     probes,
     spacing,
 )
@@ -54,7 +55,7 @@ def line_bound(
     """An upper bound on the capacity in nats, and the scope over which it holds."""
     output = filled(found.output, tol)
     far = reach(problem, output, multiplier, found.nats)
-    fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
+    fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.has_black_box else (FINE, WIDE)
     grid = probes(problem, far.radius, fine=fine, wide=wide, throughout=True)
     near = joined(problem, grid, halo(problem, atoms))
     upper, top, used = _within(problem, near, output, multiplier, found.nats, tol)
@@ -80,8 +81,8 @@ def line_bound(
         if beyond <= max(upper, enough):
             tails, upper = "tails as the channel declares them", max(upper, beyond)
     complete = whole and (far.end is not End.NONE or tails != "")
-    if problem.tails is None and inner_radius(problem, far.radius) < far.radius:
-        complete = False  # wide steps: a narrow response of a black box may lie between them
+    if not is_even(problem, far.radius):
+        complete = False  # a narrow response of a black box may lie between wide steps, or beyond
     return UpperBound(upper, _scope(problem, ends, far, tails, complete, used), complete)
 
 
@@ -156,21 +157,20 @@ def _scope(
     where = f"[{-peak:.6g}, {peak:.6g}]" if peak < np.inf else "the real line"
     if not complete:
         where = f"inputs within [{ends[0]:.4g}, {ends[1]:.4g}]"
-        inner = min(inner_radius(problem, far.radius), far.radius)
-        if problem.tails is None and max(-ends[0], ends[1]) > inner:  # wide steps leave gaps
-            low, high = max(ends[0], -inner), min(ends[1], inner)
+        even = inner_radius(problem, far.radius)
+        if problem.has_black_box and max(-ends[0], ends[1]) > even:  # wide steps leave gaps
+            low, high = max(ends[0], -even), min(ends[1], even)
             where = f"inputs within [{low:.4g}, {high:.4g}], and only those looked at further out"
             where += f" up to {max(-ends[0], ends[1]):.4g}"
     text = f"{where}: bounds between {used} probes"
     if complete:
         text += f" on [{ends[0]:.4g}, {ends[1]:.4g}]"
-    if problem.tails is None or problem.has_own_cost:
+    if problem.has_black_box:
         even = inner_radius(problem, far.radius)
         inner = min(even, far.radius)
-        fine, wide = (BLACK_FINE, BLACK_WIDE) if problem.tails is None else (FINE, WIDE)
-        text += f", every {spacing(problem, even, fine):.2g} up to {inner:.4g}"
+        text += f", every {spacing(problem, even, BLACK_FINE):.2g} up to {inner:.4g}"
         if ends[1] > inner and inner < far.radius:
-            steps = np.arcsinh(far.radius / 1e-3) / (wide // 2)
+            steps = np.arcsinh(far.radius / 1e-3) / (BLACK_WIDE // 2)
             text += f" and every {steps:.1%} of |l| further out"
     return text + (f", {tails}" if tails else "")
 
@@ -206,12 +206,26 @@ def _bounds(
         least = np.minimum(problem.cost(left), problem.cost(right))
         if problem.limits.is_power:
             least = np.where((left < 0) & (right > 0), 0.0, least)
+        else:
+            least = least - _dips(problem, known, index)
         if multiplier > 0:
             box = box - multiplier * (least - problem.limits.budget)
         else:
             box = np.where(least == np.inf, -np.inf, box)  # forbidden at both ends
     bound[index] = np.fmin(box, bound[index])
     return bound
+
+
+def _dips(problem: Problem, known: Probes, index: Any) -> Array:
+    """Room below both ends of some intervals for a cost of one's own that turns there."""
+    places = np.clip(index[:, None] + np.arange(-1, 3), 0, len(known.points) - 1)
+    with np.errstate(invalid="ignore"):
+        cost = problem.cost(known.points[places].ravel()).reshape(places.shape)
+        change = np.diff(cost, axis=1)
+        before, here, after = change[:, 0], change[:, 1], change[:, 2]
+        turns = (before < 0) & (here > 0) | (here < 0) & (after > 0)
+        overshoot = 0.25 * (np.abs(before - here) + np.abs(here - after))
+    return np.where(turns & np.isfinite(overshoot), overshoot, 0.0)
 
 
 def _box(known: Probes, output: Array, index: Any) -> Array:

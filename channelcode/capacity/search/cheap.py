@@ -10,7 +10,9 @@ from channelcode.channels.tails import FARTHEST
 from channelcode.errors import InvalidArgument
 
 INNER, SPACING = 64.0, 0.1  # a black box is looked at this finely around zero
-MOST_VALLEYS = 32
+WIDEST = 512.0  # and so within a peak up to this
+MOST_VALLEYS = 32  # that are looked at closely
+MOST_LOWS = 1024  # local minima that are known
 GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
 
 
@@ -22,7 +24,8 @@ def priced_probes(problem: Problem) -> tuple[Array, Array]:
 
 def valleys(problem: Problem) -> Array:
     """The cheapest local minima of the cost, cheapest first."""
-    return _looked(problem)[2]
+    found = _looked(problem)[2]
+    return found[:MOST_VALLEYS] if problem.channel.dim == 1 else found
 
 
 def _looked(problem: Problem) -> tuple[Array, Array, Array]:
@@ -52,12 +55,13 @@ def check_budget(problem: Problem) -> None:
 
 
 def near_valleys(problem: Problem) -> Array:
-    """Inputs around every valley at distances 1e-9 to 1e3 of its own scale."""
+    """Every local minimum, and inputs around the valleys at 1e-9 to 10 of their own scale."""
     centres = valleys(problem)
     scale = 1.0 + np.abs(centres)
     offsets = np.concatenate([[0.0], np.geomspace(1e-9, 10.0, 67)])
     offsets = np.concatenate([-offsets[:0:-1], offsets])
-    points = np.unique((centres[:, None] + scale[:, None] * offsets).ravel())
+    around = (centres[:, None] + scale[:, None] * offsets).ravel()
+    points = np.unique(np.append(around, _looked(problem)[2]))
     return points[np.abs(points) <= problem.limits.peak]
 
 
@@ -74,7 +78,8 @@ def _first_look(problem: Problem) -> Array:
     points = np.unique(np.concatenate(pieces))
     peak = problem.limits.peak
     if peak < FARTHEST:
-        even = np.linspace(-peak, peak, 2001)
+        count = max(2001, int(2.0 * min(peak, WIDEST) / SPACING) + 1)
+        even = np.linspace(-peak, peak, count)
         points = np.unique(np.concatenate([points[np.abs(points) < peak], even]))
     first, last = problem.channel.domain  # elsewhere a cost need not be a number
     inside = points[(points >= first) & (points <= last)]
@@ -91,7 +96,7 @@ def _valleys(problem: Problem, points: Array, cost: Array) -> Array:
         apart = np.flatnonzero((np.diff(index) > 1) | (np.diff(cost[index]) != 0.0))
         first, last = np.append(0, apart + 1), np.append(apart, len(index) - 1)
         index = index[(first + last) // 2]
-    index = index[np.argsort(cost[index], kind="stable")[: 4 * MOST_VALLEYS]]
+    index = index[np.argsort(cost[index], kind="stable")[:MOST_LOWS]]
     if len(index) == 0:
         return np.empty(0)
     left = points[np.maximum(index - 1, 0)]
@@ -106,5 +111,4 @@ def _valleys(problem: Problem, points: Array, cost: Array) -> Array:
             better = height < value
             best, value = np.where(better, trial, best), np.where(better, height, value)
         left, right = np.where(lower, left, a), np.where(lower, b, right)
-    order = np.argsort(value, kind="stable")[:MOST_VALLEYS]
-    return best[order]
+    return best[np.argsort(value, kind="stable")]

@@ -3,7 +3,7 @@
 A channel that declares its tails is probed at its landmarks, at their own scale. One that does not
 is a black box: it is probed every 0.1 or closer out to eight times the root of the power, for a
 certificate as far as an input can matter if that is below 512, and in steps proportional to the
-input further out. Costs of one's own add their valleys.
+input further out. Costs of one's own are black boxes too, and add their valleys.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def probes(
 
 def inner_radius(problem: Problem, radius: float = np.inf) -> float:
     """How far out the channel is probed evenly; a black box up to `radius`, if that can be done."""
-    limit, black_box = problem.limits, problem.tails is None
+    limit, black_box = problem.limits, problem.has_black_box
     if limit.is_power:
         root = rounded_up(float(np.sqrt(min(limit.budget, 1e12))))
         inner = max(8.0, (8.0 if black_box else 4.0) * min(root, 1e6 if black_box else 1e3))
@@ -54,6 +54,16 @@ def inner_radius(problem: Problem, radius: float = np.inf) -> float:
     if black_box and min(limit.peak, radius) <= WIDEST:
         inner = max(inner, min(limit.peak, rounded_up(radius)))
     return min(inner, limit.peak)
+
+
+def is_even(problem: Problem, radius: float) -> bool:
+    """Whether all that is a user's was looked at evenly within `radius`, and beyond it is known."""
+    limit, even = problem.limits, inner_radius(problem, radius)
+    if problem.tails is None and even < radius:
+        return False
+    if not problem.has_own_cost or limit.peak <= WIDEST:
+        return True
+    return limit.rises <= max(even, 0.0) or radius <= even == limit.peak
 
 
 def spacing(problem: Problem, inner: float, fine: int) -> float:
@@ -75,7 +85,7 @@ def landmarks(problem: Problem, *, step: float | None = None) -> Array:
 
 def _even_count(problem: Problem, inner: float, fine: int) -> int:
     count = fine
-    if problem.tails is None:
+    if problem.has_black_box:
         count = max(fine, int(np.ceil(2.0 * inner / SPACING)) + 1)
         count = min(count, MOST // problem.channel.num_outputs)
     return count | 1

@@ -73,10 +73,11 @@ def _by_cost(problem: Problem, room: float, end: Reach) -> Reach:
     points, cost = priced_probes(problem)
     sizes = problem.norm(points)
     allowed = (cost < np.inf) & (cost - problem.limits.budget <= room)
-    if not allowed.any():
-        return Reach(min(1.0, end.radius), End.COST)
-    last = float(sizes[allowed].max())
+    last = float(sizes[allowed].max()) if allowed.any() else min(1.0, end.radius)
     beyond = sizes[sizes > last]
     if len(beyond) == 0:
         return end
-    return Reach(min(float(beyond.min()), end.radius), End.COST)
+    radius = float(beyond.min())
+    if problem.limits.rises < np.inf:  # from there on each probe speaks for those beyond it
+        radius = max(radius, problem.limits.rises)
+    return Reach(min(radius, end.radius), End.COST)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from channelcode._validation import Array, integer
+from channelcode.capacity.few_atoms import fewer_weights
 from channelcode.capacity.problem import Problem, Proposal
 from channelcode.capacity.solvers.few_letters import maximise_few
 from channelcode.capacity.solvers.letters import Letters, letters_of
@@ -123,6 +124,11 @@ def finish(
     kkt = alphabet.kkt(weights, multiplier)
     used = weights > np.maximum(kkt.max() - kkt, 1e-14)
     current, s = np.where(used, weights, 0.0), multiplier
+    most = alphabet.matrix.shape[1] + int(alphabet.budget < np.inf)
+    if np.count_nonzero(used) > most:  # thousands may be as good as each other
+        columns = np.column_stack([alphabet.matrix, alphabet.cost])[:, :most]
+        current = fewer_weights(columns, -alphabet.entropy, current, most)
+        used = current > 0
     for _ in range(max_steps):
         if best_gap <= 0.2 * tol or not used.any():
             break

@@ -18,13 +18,14 @@ from channelcode import (
     Power,
     Probit,
     Softmax,
+    Status,
     ZChannel,
     capacity,
     capacity_curve,
 )
 from channelcode.capacity import Problem
 from channelcode.capacity.low_power import best_rate, log_ratios
-from tests.channelcode.capacity.oracles import kkt
+from tests.channelcode.capacity.oracles import kkt, mutual_information
 
 SHIFTED = Link(lambda l: 1 / (1 + np.exp(-(l - 3.0))))
 TINY = [1e-8, 1e-14, 1e-16, 1e-20, 1e-100, 1e-300]
@@ -120,3 +121,42 @@ def test_finite_alphabets_and_softmax_at_tiny_powers():
         result = capacity(Softmax(3), Power(power))
         assert result.bits / power == pytest.approx(capacity(Softmax(3), Power(1e-3)).bits / 1e-3)
     assert capacity(ZChannel(0.5), Power(1e-6)).bits > 0.0
+
+
+def test_a_black_box_with_a_far_response_in_the_rate():
+    """The rate is largest in a bump at 50.3 that no wide step saw: "every input" was said."""
+
+    def response(l):
+        return 0.5 + 0.01 * np.tanh(l) + 0.45 * np.exp(-0.5 * ((l - 50.3) / 0.06) ** 2)
+
+    channel, power = Link(response), 1e-4
+    share = power / 50.3**2
+    rows = channel.prob(np.array([0.0, 50.3]))
+    carried = mutual_information(rows, np.array([1.0 - share, share])) / np.log(2)
+    result = capacity(channel, Power(power))
+    assert carried <= result.upper
+    assert result.bits >= carried * (1.0 - 1e-9)
+    assert result.status is Status.OPTIMAL
+    assert "every 0.1 up to 58.88" in result.scope
+
+
+def test_a_rate_beyond_even_probes_is_proved_for_what_was_looked_at():
+    faint = Link(lambda l: 0.5 + 1e-4 * np.tanh(l))
+    result = capacity(faint, Power(1e-6))
+    assert result.status is Status.WITHIN_SCOPE
+    assert result.scope.startswith("inputs within [-8, 8], and only those looked at further out")
+
+
+@pytest.mark.parametrize("steepness", [0.1, 10.0])
+def test_formulas_of_a_parent_say_nothing_of_another_log_prob(steepness):
+    """With the derivatives of `Logistic` itself `lower` lay above the capacity."""
+
+    class Other(Logistic):
+        def log_prob(self, l):
+            return Logistic().log_prob(steepness * l)
+
+    result = capacity(Other(), Power(1e-12))
+    exact = steepness**2 * 0.125e-12 / np.log(2)
+    assert result.bits == pytest.approx(exact, rel=1e-6)
+    assert result.lower <= exact * (1.0 + 1e-9)
+    assert exact <= result.upper * (1.0 + 1e-9)

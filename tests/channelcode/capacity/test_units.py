@@ -30,7 +30,7 @@ LIMITS = {
     "power and peak": lambda u: Power(2.0 * u * u) & Peak(2.0 * u),
     "peak": lambda u: Peak(1.5 * u),
     "nothing": lambda u: Unconstrained(),
-    "cost": lambda u: Cost(lambda l: np.abs(l) / u, 1.0),
+    "cost": lambda u: Cost(lambda l: np.abs(l) / u, 1.0, rises=0.0),
     "variance": lambda u: Variance(u * u),
 }
 SHIFTS = st.integers(-400, 400)

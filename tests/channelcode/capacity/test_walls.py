@@ -1,9 +1,22 @@
-"""Costs that are infinite beyond a wall, with a budget that is not used up."""
+"""Costs with walls, far valleys and many valleys."""
 
 import numpy as np
 import pytest
 
-from channelcode import Cost, Features, Logistic, Ordinal, Peak, Power, Probit, Softmax, capacity
+from channelcode import (
+    Cost,
+    Features,
+    InteriorPoint,
+    Logistic,
+    Ordinal,
+    Peak,
+    Power,
+    Probit,
+    Softmax,
+    Status,
+    capacity,
+    restrict,
+)
 
 
 def best_of_two(first: float, second: float) -> float:
@@ -85,4 +98,40 @@ def test_a_box_in_the_plane():
     # no input of the box breaks KKT: the best law is at its corners, which the grid holds
     gains = (rows * np.log2(rows / found.output)).sum(axis=1)
     assert gains.max() <= found.upper + 1e-9
+    assert found.gap <= 1e-9
+
+
+def far_dip(l):
+    return np.where(np.abs(np.abs(l) - 1000.0) < 1.0, 0.0, l**2)
+
+
+def test_a_cost_that_declares_nothing_is_proved_for_what_was_looked_at():
+    """A free valley at 1000 carries one bit; 0.16 was called OPTIMAL on the real line."""
+    found = capacity(Logistic(), Cost(far_dip, 1.0))
+    assert found.status is Status.WITHIN_SCOPE
+    assert found.scope.startswith("inputs within [-")
+    named = capacity(Logistic(), Cost(far_dip, 1.0, cheap=(-1000.0, 1000.0), rises=1001.0))
+    assert named.bits == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("limit", [Cost(np.abs, 1.0, rises=0.0), Cost(np.abs, 1.0) & Peak(100.0)])
+def test_a_cost_that_rises_is_proved(limit):
+    found = capacity(Logistic(), limit)
+    assert found.status is Status.OPTIMAL
+    assert found.bits == pytest.approx(capacity(Logistic(), Cost(np.abs, 1.0)).bits, abs=1e-12)
+
+
+@pytest.mark.parametrize("budget", [0.005, 0.02])
+def test_a_cost_with_hundreds_of_valleys(budget):
+    """Only the cheapest 32 were known, and the rest lay between probes: a gap of 0.1 bits."""
+
+    def cost(l):
+        return np.abs(l) * (1.001 + np.sin(20.0 * l))
+
+    places = (2.0 * np.pi * np.arange(-100, 100) - 0.5 * np.pi) / 20.0
+    grid = np.unique([*places, *np.linspace(-30.0, 30.0, 1201)])
+    known = capacity(restrict(Probit(10.0), grid), Cost(cost, budget), solver=InteriorPoint())
+    found = capacity(Probit(10.0), Cost(cost, budget))
+    assert known.lower <= found.upper
+    assert found.bits >= known.bits - 1e-9
     assert found.gap <= 1e-9

@@ -99,7 +99,7 @@ def _looked_at_closely(
 
     search = LineSearch(problem, tol)
     proposal = exchange(problem, search, tol=tol, max_steps=max_steps, start=start)
-    if problem.tails is not None:
+    if not problem.has_black_box:
         return proposal
     closer = LineSearch(problem, tol, closely=True)
     found = _judged(problem, closer, proposal.points, proposal.weights, proposal.multiplier)

@@ -66,7 +66,8 @@ def test_a_black_box_can_be_probed_evenly_as_far_as_it_matters(constraint):
     assert np.diff(points[np.abs(points) <= 300.0]).max() <= 0.1 + 1e-12
     assert inner_radius(problem, 300.0) >= 300.0
     assert inner_radius(problem, 3000.0) == inner_radius(problem) <= 64.0
-    declared = Problem(Logistic(), constraint)
+    rising = Cost(np.abs, 1.0, rises=0.0)
+    declared = Problem(Logistic(), rising if isinstance(constraint, Cost) else constraint)
     assert inner_radius(declared, 300.0) == inner_radius(declared)
 
 

@@ -47,6 +47,13 @@ def test_a_cost_with_a_far_dip_reaches_to_the_dip():
     assert radius > 40.0
 
 
+def test_where_a_cost_rises_its_probes_speak_for_those_beyond():
+    flat = Cost(lambda l: np.where(np.abs(l) < 300.0, np.abs(l), 1.0), 1.0, rises=400.0)
+    radius, end = reach(Problem(Logistic(), flat), np.array([0.5, 0.5]), 0.1, 0.1)
+    assert radius >= 400.0
+    assert end is not End.PEAK
+
+
 @given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=6), st.floats(-12.0, -3.0))
 def test_missing_outputs_are_filled_at_little_cost(masses, exponent):
     tol = 10.0**exponent
