@@ -29,6 +29,7 @@ from channelcode.capacity.noise.poisson_pair import poisson_pair
 from channelcode.capacity.noise.waiting import waiting_low_power
 from channelcode.capacity.noise.waiting_law import waiting_law
 from channelcode.capacity.problem import EPSILON, CapacityResult, Problem, Proposal, answer
+from channelcode.capacity.search.cheap import check_budget, valleys
 from channelcode.capacity.search.reach import filled
 from channelcode.capacity.solvers.auto import Auto
 from channelcode.capacity.solvers.exchange_letters import ExchangeLetters
@@ -63,6 +64,7 @@ def density_capacity(
     problem: Problem, solver: Any, *, tol: float, throw: bool, started: float
 ) -> CapacityResult:
     """The capacity of a channel with a density; `tol` in bits."""
+    check_budget(problem)
     known_laws = (shannon, laplace_power, poisson_low_power, poisson_pair, waiting_low_power)
     for theorem in known_laws if isinstance(solver, Auto) else (shannon,):
         known = theorem(problem, throw=throw, tol=tol, started=started)
@@ -270,7 +272,11 @@ def _affordable(problem: Problem, farthest: float) -> float:
         if inside.any():
             cost[inside] = np.minimum(cost[inside], problem.cost(sign * sizes[inside]))
     within = np.flatnonzero(cost <= _DEAREST * max(budget, 0.0))
-    return float(sizes[within[-1]]) if len(within) else 1.0
+    end = float(sizes[within[-1]]) if len(within) else 0.0
+    bottoms = np.abs(valleys(problem))  # a dip may lie between those sizes, or be all there is
+    near = bottoms <= (sizes[-1] if len(within) else np.inf)
+    end = max(end, float(bottoms[near & (problem.cost(valleys(problem)) <= budget)].max(initial=0)))
+    return end or 1.0
 
 
 def _moved(problem: Problem, view: FiniteView) -> Constraint:
@@ -281,13 +287,21 @@ def _moved(problem: Problem, view: FiniteView) -> Constraint:
         return box
     if limit.is_power and shift == 0.0:
         return box & Power(limit.budget)
-    cheap = tuple(float(np.ravel(c)[0]) - shift for c in limit.cheap)
+    cheap = tuple((_cheap_within(problem, shift - view.reach, shift + view.reach) - shift).tolist())
     nearest = float(np.clip(-shift, -view.reach, view.reach))
     return box & Cost(
         lambda u: problem.cost(shift + np.clip(u, -view.reach, view.reach)),
         limit.budget,
         cheap=(*cheap, nearest),
     )
+
+
+def _cheap_within(problem: Problem, low: float, high: float) -> Array:
+    """The bottoms of the valleys of a cost of one's own that lie between two inputs."""
+    if not problem.has_own_cost:
+        return np.empty(0)
+    places = valleys(problem)
+    return places[(places >= low) & (places <= high)]
 
 
 def _judged(

@@ -212,7 +212,9 @@ def _check_derivatives(channel: Channel, moderate: Array, everywhere: Array) -> 
     sizes = np.abs(everywhere) if channel.dim == 1 else np.linalg.norm(everywhere, axis=-1)
     some = everywhere[(sizes < 100.0) & (sizes > 1e-3)]
     inputs = np.concatenate([moderate, some[:: max(1, len(some) // 400)]])
-    found = attempt(channel, "derivatives", lambda: channel.derivatives(inputs))
+    found = attempt(channel, "derivatives", lambda: tuple(channel.derivatives(inputs)))
+    if len(found) != 2:
+        fail(channel, f"derivatives must be a gradient and a Hessian, not {len(found)} parts")
     gradient, hessian = (np.asarray(part) for part in found)
     tail = () if channel.dim == 1 else (channel.dim,)
     shape = (len(inputs), channel.num_outputs)

@@ -16,6 +16,7 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound, graded
+from channelcode.capacity.search.cheap import near_valleys
 from channelcode.channels import (
     AdditiveGaussian,
     AdditiveLaplace,
@@ -106,6 +107,10 @@ def density_bound(
     if low == high:
         return DensityBound(float(measured(np.array([low]))[0, 0]), 0.0, 1, True, worst)
     grid = _first_probes(law, low, high)
+    if problem.has_own_cost:  # a dip of the cost may lie between probes
+        near = near_valleys(problem)
+        near = near[(near >= low) & (near <= high)]
+        grid = graded(np.union1d(grid, near))
     upper, count = refined(
         measured, lambda l, seen: bend_bound(l, seen[:, 0]), grid, tol, _MOST_PROBES
     )

@@ -39,6 +39,7 @@ _NEAR = 0.02  # of the reach: how far a letter may move in one step
 _LIGHT_ATOM = 1e-7  # such an atom is left out if the certificate allows it
 _MOST_SHARPENED = 40  # atoms: where more are needed they are too many to tell apart
 _NEARLY = 1e-6  # nats: a law of Newton's that is farther from KKT at its own atoms has failed
+_AROUND = np.geomspace(1e-6, 1e-2, 17)  # of the reach: probes about a bottom of the cost
 _JOINING = 16
 _FAR_ABOVE = 5.0  # nats: F rises far out, and hides what it does elsewhere
 _HEAVY = 1e-7
@@ -100,6 +101,7 @@ class ExchangeLetters:
         letters = np.linspace(-self.reach, self.reach, self.letters)
         if self.first is not None:
             letters = _distinct(np.clip(self.first, -self.reach, self.reach), 1e-9 * self.reach)
+        letters = np.union1d(letters, self._bottoms(problem, letters))
         best, least, steps = self._solved(problem, letters, 0.3 * goal), np.inf, 0
         law, work = best, 0
         while steps < self.max_steps:
@@ -268,6 +270,11 @@ class ExchangeLetters:
             return np.minimum(np.nan_to_num(values, nan=-_HIGHEST), _HIGHEST)
 
         grid = np.linspace(-self.reach, self.reach, _PROBES)
+        bottoms = self._bottoms(problem, grid)
+        if len(bottoms):
+            around = self.reach * np.concatenate([-_AROUND, [0.0], _AROUND])
+            grid = np.union1d(grid, (bottoms[:, None] + around).ravel())
+            grid = _distinct(grid[np.abs(grid) <= self.reach], 1e-9 * self.reach)
         if len(points) > _CROWDED:  # near letters have their maxima in between
             middles = 0.5 * (points[1:] + points[:-1])
             grid = _distinct(np.concatenate([grid, middles]), 1e-9 * self.reach)
@@ -291,6 +298,13 @@ class ExchangeLetters:
             step = 0.5 * step
         top = height(places) if len(places) else np.array([-np.inf])
         return float(max(top.max(), values.max()) - nats), places
+
+    def _bottoms(self, problem: Problem, grid: Array) -> Array:
+        """Where a cost of one's own is said to be small, within reach and between grid points."""
+        cheap = np.array([float(np.ravel(place)[0]) for place in problem.limits.cheap])
+        cheap = cheap[np.abs(cheap) <= self.reach]
+        apart = np.abs(cheap[:, None] - grid).min(axis=1, initial=np.inf)
+        return cheap[apart > 1e-6 * self.reach]
 
     def _solved(self, problem: Problem, letters: Array, tol: float) -> Law:
         """The best law on the letters within the constraint; letters of no weight are dropped."""

@@ -18,6 +18,7 @@ _OFFSETS = np.concatenate([[0.0], np.geomspace(1e-9, 1e12, 1500)])
 _STEPS = np.geomspace(1e-12, 1e24, 721)
 _FAR = 16.0  # a law so many times narrower or wider than the unit is looked for at every scale
 _EXPONENTS = (1020.0, 500.0, 200.0, 60.0)  # of two: where a search at every scale ends
+_ENDLESS = 1e290  # a law so wide nowhere falls
 _MOST_COUNTS = 1_000_000
 _CORE = 5.0  # scales on either side of the peak; what lies beyond is a tail
 _LONG = 3.0  # times the core: a range from which on points are spread ever wider in the tails
@@ -175,6 +176,11 @@ def _searched(channel: Channel, l: float, unit: float) -> Found:
         rule = "must be finite somewhere in the support, where the search looks (output_range(l) "
         rule += "and output_scale(l) tell it where the output lies and how wide its peaks are)"
         raise InvalidArgument(name, rule, f"-inf wherever it was tried, at l = {at}")
+    if found.scale > _ENDLESS:
+        given, at = as_given(channel, l)
+        name = f"{type(given).__name__}.log_density"
+        rule = "must fall on either side of its peak: it is the logarithm of a density"
+        raise InvalidArgument(name, rule, f"a law without end at l = {at}")
     return found
 
 
@@ -215,7 +221,7 @@ def _climbed(channel: Channel, l: float, offsets: Array, steps: Array) -> Found 
             break
         grid = left + (right - left) * np.linspace(0.0, 1.0, 17)
         values = height(grid)
-        if values.max() - values.min() < 0.5:
+        if values.min() > values.max() - 0.5:
             break
     top = int(np.argmax(values))
     peak, floor = float(grid[top]), float(values[top]) - DROP

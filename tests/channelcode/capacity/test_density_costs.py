@@ -1,0 +1,63 @@
+"""Channels with densities under costs of one's own: dips between letters, corners at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, rel_entr, xlogy
+
+from channelcode import (
+    AdditiveGaussian,
+    AdditiveLaplace,
+    Cost,
+    InvalidArgument,
+    Peak,
+    Poisson,
+    capacity,
+)
+
+
+def dipped(place, width):
+    """About one everywhere but near `place`."""
+    return lambda l: 1.0 - np.exp(-0.5 * ((l - place) / width) ** 2) + 0.01 * np.abs(l)
+
+
+@pytest.mark.parametrize(("place", "width"), [(3.99, 0.3), (13.99, 0.02)])
+def test_counts_under_a_cost_with_a_dip(place, width):
+    """No letter of an even grid keeps the budget: KKT is checked by sums of its own."""
+    cost, budget = dipped(place, width), 0.177
+    result = capacity(Poisson(), Cost(cost, budget) & Peak(20.0))
+    assert result.input.weights @ cost(result.input.atoms) <= budget * (1 + 1e-12)
+    counts = np.arange(120.0)
+
+    def rows(l):
+        return np.exp(xlogy(counts, l[:, None]) - l[:, None] - gammaln(counts + 1))
+
+    output = result.input.weights @ rows(result.input.atoms)
+    grid = np.union1d(np.linspace(0, 20, 4001), place + np.linspace(-1, 1, 4001) * 5 * width)
+    price = result.multiplier * np.log(2)
+    top = (rel_entr(rows(grid), output).sum(axis=1) - price * (cost(grid) - budget)).max()
+    at_atoms = rel_entr(rows(result.input.atoms), output).sum(axis=1)
+    assert result.lower * np.log(2) <= result.input.weights @ at_atoms + 1e-12
+    assert top <= result.upper * np.log(2) + 1e-12
+    assert result.gap < 1e-9
+
+
+def test_gaussian_noise_under_a_narrow_dip():
+    """The same cost seen from a range whose letters miss the dip by a thousand widths."""
+    result = capacity(AdditiveGaussian(), Cost(dipped(5.123, 0.002), 0.7) & Peak(8.0))
+    assert result.gap < 1e-9
+    assert np.abs(result.input.atoms - 5.123).min() < 1e-2
+
+
+def test_a_budget_below_every_cost_found_is_refused():
+    with pytest.raises(InvalidArgument, match=r"least cost found, 0\.02999"):
+        capacity(Poisson(), Cost(dipped(3.0, 0.3), 0.02) & Peak(20.0))
+
+
+@pytest.mark.slow  # seventeen seconds
+def test_laplace_noise_under_the_mean_size():
+    """E|L| <= P is met with 1e-3 bits to spare by probes that miss the corner at zero."""
+    result = capacity(AdditiveLaplace(), Cost(np.abs, 1.0), throw=False)
+    assert result.gap < 1e-6
+    assert result.upper < np.log2(1 + 1.0)
