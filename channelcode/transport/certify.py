@@ -108,8 +108,7 @@ def _discrete(points: Points, proposal: Proposal) -> Bounds:
     scale = float(points.shift @ points.shift) + points.power + points.variance
     cost, repaired = plan_cost(points, proposal.plan)
     rounding = 4 * np.sqrt(scale * repaired) + 32 * (repaired + EPSILON * scale)
-    above = repaired + EPSILON * float(rounding) + left_out(points)
-    unit = points.unit * points.unit
+    above, unit = repaired + EPSILON * float(rounding) + left_out(points), points.unit**2
     # Where the repair changes more than rounding (the mass of a far atom, to a rounding of others,
     # may be wrong by its whole, or lack so much that the plan costs less than the lower bound), the
     # plan is worth what the repaired one costs.
@@ -133,15 +132,16 @@ def discrete_lower(points: Points, v: Array) -> float:
     # Rounding of the products, of the differences, and of sums in which potentials cancel.
     terms = points.masses @ (np.abs(score) + np.abs(level)) + points.weights @ np.abs(v)
     rounding = (8 + points.atoms.shape[1]) * EPSILON * (scale + float(terms))
-    return max(scale - 2 * (dual + rounding) - left_out(points), 0.0) * points.unit * points.unit
+    return max(points.apart - 2 * (dual + rounding) - left_out(points), 0.0) * points.unit**2
 
 
 def left_out(points: Points) -> float:
-    """What directions in which the target hardly extends change in W2^2, in units of the points.
+    """What directions in which the target hardly extends change in W2^2, and subnormal masses.
 
     The atoms stand without them: `E<X, D>` for the part D that is missing, twice, and `E|D|^2`.
     """
-    return points.lost * (points.power + (1 + points.lost) * points.variance)
+    lost = points.lost * (points.power + (1 + points.lost) * points.variance)
+    return lost + points.grain
 
 
 def anchored(v: Array, weights: Array) -> Array:
@@ -380,7 +380,7 @@ def _gaussians(problem: Problem, proposal: Proposal) -> Bounds:
 
     The nuclear norm of F'G is tr (A^1/2 B A^1/2)^1/2, the largest correlation there is.
     """
-    from channelcode.transport.solvers.bures import factor_of
+    from channelcode.transport.solvers.bures import factor_of, largest_correlation
 
     first, second, unit = problem.covariances
     dim = len(first)
@@ -390,7 +390,7 @@ def _gaussians(problem: Problem, proposal: Proposal) -> Bounds:
         raise InvalidArgument("rotation", "must be orthogonal", f"off by {excess:.3g}")
     left, right = factor_of(first), factor_of(second)
     total = float(np.trace(first) + np.trace(second))
-    dual = total - 2 * float(np.linalg.svd(left.T @ right, compute_uv=False).sum())
+    dual = total - 2 * largest_correlation(left, right)
     spread = float(((left - right @ turn) ** 2).sum())
     shift = problem.shift / unit
     base = float(shift @ shift)

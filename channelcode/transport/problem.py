@@ -13,7 +13,15 @@ from channelcode._validation import Array
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure, Gaussian, Measure
 from channelcode.transport.canonical import flatten, scale_of, span_atoms
-from channelcode.transport.target import EPSILON, Reduced, centre_of, power_of_two, reduce_target
+from channelcode.transport.target import (
+    EPSILON,
+    LIGHTEST,
+    SUBNORMAL,
+    Reduced,
+    centre_of,
+    power_of_two,
+    reduce_target,
+)
 
 LARGEST = 2.0**510  # of a coordinate: beyond, squared distances are not finite
 SAME = 1e-14  # atoms this near, beside the size of all, are one; what that costs is counted
@@ -55,6 +63,19 @@ class Points(NamedTuple):
     power: float  # E|X|^2 about the mean, in units of `unit^2`, as is
     variance: float  # that of the target
     lost: float  # of sqrt(power variance): what directions of the target that are left out change
+
+    @property
+    def grain(self) -> float:
+        """What subnormal masses may lose in W2^2, in these units; zero where none are."""
+        if min(self.masses.min(), self.weights.min()) > LIGHTEST:
+            return 0.0
+        return SUBNORMAL * (self.source.size + self.atoms.size)
+
+    @property
+    def apart(self) -> float:
+        """What a plan costs beside -2 E<X, T>; the means are not quite zero, and count."""
+        rest = self.masses @ self.source - self.weights @ self.atoms
+        return float(self.shift @ self.shift + 2 * self.shift @ rest) + self.power + self.variance
 
 
 @dataclass(frozen=True)
@@ -180,6 +201,11 @@ class Problem:
             target.lost,
         )
 
+    @property
+    def grain(self) -> float:
+        """What subnormal masses may lose in W2^2: below, it is zero to double precision."""
+        return self.points.grain * self.points.unit**2 if self.is_discrete else 0.0
+
     @cached_property
     def scale(self) -> float:
         """|m - m_T|^2 and both total variances together: the size against which gaps are judged."""
@@ -300,4 +326,8 @@ def _merge(atoms: Array, weights: Array) -> tuple[Array, Array, np.ndarray, floa
     np.add.at(total, groups, weights)
     if len(kept) == 1:
         return np.zeros((1, 0)), total, groups, flat + near * m
-    return np.ascontiguousarray(atoms[kept]), total, groups, flat + 2 * near * np.sqrt(dim)
+    centres = np.zeros((len(kept), dim))
+    np.add.at(centres, groups, (weights / total[groups])[:, None] * atoms)
+    # |E<Z, T> - E<Z, T'>|^2 <= E|Z|^2 E|T - T'|^2: of a long row of near atoms some move far.
+    moved = weights @ ((atoms - centres[groups]) ** 2).sum(axis=1)
+    return centres, total, groups, flat + float(np.sqrt(dim * moved))

@@ -107,7 +107,7 @@ def solve(
     Where the gap is within `tol` but not `wanted`, the next method is tried all the same.
     """
     started = perf_counter()
-    allowed = allowed_gap(problem.scale) if tol is None else tol
+    allowed = allowed_gap(problem.scale) + 4 * problem.grain if tol is None else tol
     methods = solver.methods(problem) if isinstance(solver, Auto) else (solver,)
     best: tuple[Proposal, Bounds] | None = None
     for method in methods:

@@ -21,6 +21,9 @@ RANK_RTOL = 1e-14
 # Atoms so light that all together they change the correlation with a Gaussian by less than this
 # part of sqrt(tr S tr Cov T) are left out: their masses are beyond double precision.
 LIGHT = 1e-13
+LIGHTEST = 1e-290  # mass: products with less may be subnormal,
+SUBNORMAL = 2.0**-1068  # and each lose so much of the largest square
+NARROWEST = 2.0**-400  # of the largest distance: the least unit
 MOST_KEPT = 256  # atoms of a target whose reduced form is kept: laws do not change
 
 
@@ -82,9 +85,17 @@ def power_of_two(size: float) -> float:
 
 
 def centre_of(points: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Points about their mean `(n, k)`, and the mean as an unevaluated sum of two vectors."""
+    """Points about their mean `(n, k)`, and the mean as an unevaluated sum of two vectors.
+
+    Where the heaviest point is the mean but for rounding, nothing of it is rounded: two laws that
+    have it in common and differ in atoms of hardly any mass are exactly so far apart.
+    """
     middle = weights @ points
     away = points - middle
+    heaviest = int(weights.argmax())
+    if (np.abs(away[heaviest]) <= 64 * EPSILON * np.abs(middle)).all():
+        middle = points[heaviest]
+        away = points - middle
     offset = weights @ away
     return away - offset, *two_sum(middle, offset)
 
@@ -119,7 +130,8 @@ def _reduce(target: DiscreteMeasure, to_gaussian: bool) -> Reduced:
     largest = power_of_two(float(np.abs(away).max()))
     away = away / largest  # squares neither overflow nor vanish
     squares = (away**2).sum(axis=1)
-    inner = power_of_two(float(np.sqrt(weights @ squares)))
+    # Of a law that is one point but for subnormal weights the deviation has no use as a unit.
+    inner = max(power_of_two(float(np.sqrt(weights @ squares))), NARROWEST)
     away, squares, unit = away / inner, squares / inner**2, largest * inner
     variance = float(weights @ squares)
     lost = 0.0

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from channelcode._validation import Array
-from channelcode.measures import DiscreteMeasure, GaussianPool, ScaledPool
-from channelcode.transport.canonical import scale_of, span_atoms
+from channelcode.measures import DiscreteMeasure, FullPool, GaussianPool, ScaledPool
+from channelcode.transport.canonical import scale_of, span_atoms, span_factors
 from channelcode.transport.certify import anchored, correlation_bounds, simplex_correlation
 from channelcode.transport.problem import Problem
 from channelcode.transport.rules import REPLICATES, coverage_factor
@@ -155,8 +155,9 @@ def gaussians_squared(
         return Judged(squared, np.maximum(squared - rounding, 0.0), squared + rounding)
     if target.rank == 1:
         constant = target.constant * target.unit
-        along = np.sqrt(np.maximum(_variance_along(pool, target.basis[:, 0]), 0.0))
+        along, error = _deviation_along(pool, target)
         squared = terms.squared(along * constant)
+        rounding = rounding + 2 * (error + target.lost * terms.first) * terms.second
         return Judged(squared, np.maximum(squared - rounding, 0.0), squared + rounding)
     if isinstance(pool, ScaledPool):
         root = np.sqrt(pool.scale)
@@ -201,7 +202,14 @@ def shape_correlation(shape: Array, target: Reduced) -> Correlations:
     return Correlations(closed * unit, rounding, rounding, 0.0 * unit, nothing, unit)
 
 
-def _variance_along(pool: GaussianPool, direction: Array) -> Array:
+def _deviation_along(pool: GaussianPool, target: Reduced) -> tuple[Array, Array]:
+    """The deviation of each candidate along a target on a line, and how far it may be off."""
     if isinstance(pool, ScaledPool):
-        return pool.scale * float(direction @ pool.shape @ direction)
-    return pool.covariance @ direction @ direction
+        (along,), (error,) = _deviation_along(FullPool(pool.mean[:1], pool.shape[None]), target)
+        return np.sqrt(pool.scale) * along, np.sqrt(pool.scale) * error
+    covariance = np.asarray(pool.covariance).reshape(len(pool), pool.dim, pool.dim)
+    unit = scale_of(covariance)
+    factors, error = span_factors(
+        covariance / unit[:, None, None] / unit[:, None, None], target.basis
+    )
+    return factors[:, 0, 0] * unit, error * unit

@@ -15,7 +15,7 @@ from channelcode.transport.pools.gaussians import Judged, Terms, correlations, j
 from channelcode.transport.pools.samples import check_samples, samples_squared
 from channelcode.transport.rules import REPLICATES, coverage_factor
 from channelcode.transport.solvers import Plane, Space
-from channelcode.transport.target import Reduced
+from channelcode.transport.target import EPSILON, Reduced
 
 BASES = 12  # orthonormal bases of the second stage
 ERRORS = 8.0  # standard errors granted to a quasi-Monte Carlo value against an exact bound
@@ -62,7 +62,10 @@ class GaussianBounds:
         frame = target.basis @ axes
         forms = np.array([np.outer(axis, axis).ravel() for axis in frame.T]).T
         constants = [line_constant(target.points @ axis, target.weights) for axis in axes.T]
-        return np.sqrt(np.maximum(flat @ forms, 0.0)) @ (np.array(constants) * target.unit)
+        # Where a covariance is nearly singular the products leave of a variance only rounding.
+        room = 8 * len(frame) * EPSILON * flat[:, :: len(frame) + 1].sum(axis=1)
+        along = np.maximum(flat @ forms, 0.0) + room[:, None]
+        return np.sqrt(along) @ (np.array(constants) * target.unit)
 
     def _many_bases(self, index: np.ndarray) -> Array:
         """The projection bound in the best of several fixed bases."""

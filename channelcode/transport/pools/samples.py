@@ -13,7 +13,7 @@ from channelcode.transport.problem import LARGEST, Problem
 from channelcode.transport.solve import Auto, allowed_gap, solve
 from channelcode.transport.solvers.assignment import Assignment
 from channelcode.transport.solvers.semidual import SemiDual
-from channelcode.transport.target import EPSILON, Reduced
+from channelcode.transport.target import EPSILON, LIGHTEST, Reduced
 
 SORTED = 1 << 16  # numbers sorted at a time: half a megabyte stays in the cache
 MOST_CUTS = 2  # quantiles that partitions find sooner than a sort
@@ -43,6 +43,10 @@ def samples_squared(
     masses = np.array(pool.weights[heavy])
     if pool.equally_weighted:
         masses = np.full(len(heavy), 1.0 / len(heavy))
+    if min(float(masses.min()), float(target.weights.min())) < LIGHTEST:  # one by one
+        results = [solve(Problem(one, law), Auto(), tol=tol, throw=True) for one in pool]
+        columns = [(result.squared, result.lower, result.upper) for result in results]
+        return Judged(*np.array(columns).T)
     if target.rank > 1:
         return _by_cells(pool, samples, masses, law, target, tol=tol)
     check_samples(pool)

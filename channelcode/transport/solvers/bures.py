@@ -16,6 +16,14 @@ def factor_of(covariance: Array) -> Array:
     return factor(covariance[None], np.zeros((1, *covariance.shape)))[0]
 
 
+def largest_correlation(first: Array, second: Array) -> float:
+    """|F'G|_*: the largest E<X, Y> for centred laws of covariances F F' and G G'.
+
+    It is tr (A^1/2 B A^1/2)^1/2, whatever the factors `(k, i)` and `(k, j)`.
+    """
+    return float(np.linalg.svd(first.T @ second, compute_uv=False).sum())
+
+
 def best_rotation(first: Array, second: Array) -> Array:
     """The orthogonal U that makes `|first - second U|` least."""
     u, _, v = np.linalg.svd(second.T @ first)

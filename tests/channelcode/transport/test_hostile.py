@@ -13,17 +13,26 @@ from hypothesis import strategies as st
 from channelcode import (
     DiscreteMeasure,
     Empirical,
+    EmpiricalPool,
     FullPool,
     Gaussian,
     NotConverged,
     dual_bound,
+    gelbrich_bound,
+    projection_bound,
     w2,
     w2_squared,
 )
 from channelcode._kernels.transport.plane import plane_judge
 from channelcode.transport import EarthMover, Problem, Proposal, certify
+from channelcode.transport.pool import judged_pool
 from tests.channelcode.transport.hostile import discrete_laws, gaussian_laws
-from tests.channelcode.transport.oracles import emd_squared, plane_correlation
+from tests.channelcode.transport.oracles import (
+    emd_squared,
+    exact_cost,
+    line_squared_exactly,
+    plane_correlation,
+)
 
 
 @settings(max_examples=60)
@@ -269,3 +278,63 @@ def test_a_far_potential_times_the_rounding_of_a_mass(seed):
     dual, _ = plane_judge(atoms[None], weights, v[None])
     excess = mpmath.mpf(float(dual[0])) - far_dual(far, slope, v, weights)
     assert 0 <= excess <= 1e-10
+
+
+@pytest.mark.parametrize("light", [1e-30, 1e-60, 1e-200])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_laws_that_differ_in_a_light_atom_only(light, dim):
+    """What they have in common lost its last digits beside the mean: `lower` above `upper`."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        axis, bulk = np.array([1.0, 0.5])[:dim], rng.uniform(-1e3, 1e3)
+        shares = rng.dirichlet(np.ones(9)) * (1 - light)
+        mu = DiscreteMeasure(np.outer([bulk] * 9 + [200.0], axis), [*shares, light])
+        nu = DiscreteMeasure(np.outer([bulk, 150.0], axis), [1 - light / 3, light / 3])
+        on_line = (DiscreteMeasure(law.points[:, 0], law.weights) for law in (mu, nu))
+        truth = float(line_squared_exactly(*on_line)) * float(axis @ axis)
+        result = w2(mu, nu)
+        assert result.lower <= truth <= result.upper
+        assert result.gap <= 1e-12 * truth
+
+
+def test_laws_that_are_one_point():
+    """Rounding of the mean was taken for a distance: `lower` above `upper`, a raw error."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        dim, scale = int(rng.integers(1, 4)), 10.0 ** rng.integers(-50, 51)
+        point = scale * rng.standard_normal(dim)
+        first, second = rng.dirichlet(np.full(3, 0.3)), rng.dirichlet(np.full(5, 0.05))
+        mu = Empirical(np.tile(point, (3, 1)), first)
+        nu = DiscreteMeasure(np.tile(point, (5, 1)), second)
+        for result in (w2(mu, nu), w2(nu, mu)):
+            assert result.status.ok
+            assert result.lower == 0.0
+        assert gelbrich_bound(mu, nu).squared == 0.0
+        assert projection_bound(mu, nu).squared == 0.0
+        found = judged_pool(EmpiricalPool(np.tile(point, (2, 3, 1)), weights=first), nu)
+        assert (found.lower == 0.0).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("light", [5e-324, 1e-322, 1e-310, 1e-300])
+def test_masses_below_the_normal_numbers(light):
+    """A deviation of 1e-161 overflowed as a unit, its square was one digit; bounds were 9 % off."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        dim = int(rng.integers(1, 4))
+        near = np.round(4 * rng.standard_normal(dim))
+        far = 10.0 ** rng.integers(0, 8) * np.round(4 * rng.standard_normal((2, dim)))
+        mu = DiscreteMeasure(np.concatenate((near[None], far)), [1.0, light, 2 * light])
+        nu = DiscreteMeasure(np.concatenate((near[None], far[:1])), [1.0, light])
+        for one, other in ((mu, nu), (nu, mu)):
+            result = w2(one, other)
+            plan = result.plan.tocoo()
+            cost = exact_cost(one, other, (plan.row, plan.col, plan.data))
+            assert result.lower <= cost
+            assert result.potentials.target is not None
+            assert projection_bound(one, other).squared <= cost
+            assert dual_bound(one, other, result.potentials.target).squared <= cost
+        draws = np.stack([mu.points, mu.points + 1.0])
+        found = judged_pool(EmpiricalPool(draws, weights=mu.weights), nu)
+        assert found.lower[0] <= cost
+        assert found.upper[1] >= found.squared[1] >= found.lower[1] > 0

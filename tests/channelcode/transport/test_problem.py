@@ -76,3 +76,19 @@ def test_sizes_whose_squares_are_not_finite_are_refused(size):
         w2(Gaussian([0.0, 0.0], np.eye(2)), nu)
     with pytest.raises(InvalidArgument, match="squared distances that are finite"):
         w2(Empirical([-size]), DiscreteMeasure.symmetric(1.0))
+
+
+@pytest.mark.parametrize("order", [1.0, -1.0])
+def test_what_a_row_of_near_atoms_costs_is_counted(order):
+    """Sixty atoms in a row, each a rounding from the next, are taken for one: some move by 1e-13.
+
+    The bound on that was the step from one to the next.
+    """
+    row = np.stack((np.zeros(60), 4.5e-15 * order * np.arange(60)), axis=1)
+    atoms = np.concatenate((row, [[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]))
+    weights = np.concatenate((np.full(60, 0.7 / 60), [0.1, 0.1, 0.1]))
+    sketch = Problem(Gaussian([0.0, 0.0], np.eye(2)), DiscreteMeasure(atoms, weights)).sketch
+    assert len(sketch.weights) == 4
+    moved = atoms - (sketch.atoms * sketch.unit + weights @ atoms)[sketch.groups]
+    far = np.sqrt(2 * weights @ (moved**2).sum(axis=1))
+    assert 5e-14 < far <= sketch.error * sketch.unit + 1e-15
