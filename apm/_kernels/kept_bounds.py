@@ -79,37 +79,6 @@ def changed_forms(image, turn):
 
 
 @kernel
-def line_scores(codes, strengths, change, turned, means, error, form, signal, blur, rule, roots):
-    """Bounds on lines at three roots of the budget, and on its amount, `(n,)` each.
-
-    `codes`, `change` and `form` are those of `moved_form` for V, `strengths`, `turned` and `signal`
-    those for S, whose rest is bounded by what V was, up to `blur`. The mean is known up to `error`.
-    """
-    n = len(means)
-    first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    bend, twice, charged, p, q, mean, own, whole = rule
-    low, step, slack, factor, fall, rise, down, up = form
-    low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1 = signal
-    root, root_1, root_2 = roots
-    for i in range(n):
-        least, most, then = moved(
-            codes[i], change[i], 0.0, low, step, slack, factor, fall, rise, down, up
-        )
-        weak, strong, _ = moved(
-            strengths[i], turned[i], then + blur,
-            low_1, step_1, slack_1, factor_1, fall_1, rise_1, down_1, up_1,
-        )  # fmt: skip
-        height, slope, amount[i], _ = line(
-            abs(means[i]), error, least, most, weak, strong,
-            bend, twice, charged, p, q, mean, own, whole,
-        )  # fmt: skip
-        first[i] = height + root * slope
-        second[i] = height + root_1 * slope
-        third[i] = height + root_2 * slope
-    return first, second, third, amount
-
-
-@kernel
 def onward_form(least, most, gauge, change, numbers):
     """The least and the largest that a form can be after another change, `(n,)` each.
 
@@ -126,7 +95,10 @@ def onward_form(least, most, gauge, change, numbers):
 
 @kernel
 def range_scores(means, error, least, most, weak, strong, rule, roots):
-    """Bounds on lines as `line_scores` gives them, from the ranges of V and S."""
+    """Bounds on lines at three roots of the budget, and on its amount, `(n,)` each.
+
+    V is between `least` and `most`, S between `weak` and `strong`; the mean is known up to `error`.
+    """
     n = len(means)
     first, second, third, amount = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     bend, twice, charged, p, q, mean, own, whole = rule

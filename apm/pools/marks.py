@@ -17,7 +17,6 @@ from apm.pools.tiling import tile_rows
 from apm.storage.fingerprint import fingerprint
 
 BY_TILES = "tiles-"
-SEGMENT = 512  # words that are added up together in a checksum
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -54,11 +53,10 @@ def _digest(_: int, tile: Any, places: Any) -> bytes:
 
 def checksum(tile: Any) -> int:
     """A number that changes with any single entry of a tile, and with the order of its parts."""
+    from apm._kernels.checksums import SEGMENT, segment_sums
+
     flat = np.ascontiguousarray(tile).reshape(-1)
     words = flat.view(np.uint64 if flat.nbytes % 8 == 0 else np.uint32)
-    whole = len(words) // SEGMENT
-    parts = words[: whole * SEGMENT].reshape(whole, SEGMENT).sum(axis=1, dtype=np.uint64)
-    rest = words[whole * SEGMENT :].sum(dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        weights = np.arange(1, 2 * whole, 2, dtype=np.uint64) * GOLDEN
-        return int((parts * weights).sum(dtype=np.uint64) + rest + np.uint64(flat.nbytes))
+    whole = len(words) - len(words) % SEGMENT
+    parts = int(segment_sums(words, GOLDEN))
+    return (parts + int(words[whole:].sum(dtype=np.uint64)) + flat.nbytes) % 2**64

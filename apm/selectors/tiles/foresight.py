@@ -25,8 +25,9 @@ from apm.selectors.matching.views import AllClasses, ContestedPair, as_choice
 from apm.selectors.tiles.descent import read_down
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
+from apm.selectors.tiles.line_sight import POWERS, LineSight
 from apm.selectors.tiles.pruning import gaussian_of
-from apm.selectors.tiles.scanning import COLUMNS, POWERS, LineSight, scan
+from apm.selectors.tiles.scanning import COLUMNS, scan
 from channelcode._validation import Seed
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ SHIFT = 48  # of the bits of a double: sixteen steps for each doubling
 LEAST, MOST = 2.0**-40, 2.0**40  # variances beyond have no bound below the largest
 FINEST = 0.01  # of m^2 / (1 + v)
 FARTHEST = 64.0  # beyond, the mean no longer lowers the bound
-BEYOND = np.finfo(np.float64).max
 SAFE = 1.0 - 1e-12  # of a mean, more than rounding can do to it
 
 
@@ -39,18 +38,20 @@ class GainTable:
         self._start, last = (int(each) for each in _bits(np.array([1.0, 1.0 + FARTHEST / FINEST])))
         self._rows = np.arange(self._start, last + 1)
         self._values = np.empty((len(self._known), len(self._rows)))
+        self._ends = _value(np.arange(len(self._known)) + self._first)
 
     def above(self, near: Array, variance: Array) -> Array:
         """What no input gains whose mean is at least as large, nor its variance larger; `(n,)`."""
-        place = _bits(np.maximum(variance, LEAST)) - self._first
-        place = np.minimum(place, len(self._known) - 2) + 1  # the end of its step
-        if not self._known[place].all():
-            self._fill(np.unique(place[~self._known[place]]))
-        ratio = np.square(near) / (1.0 + _value(place + self._first))
-        row = _bits(1.0 + np.minimum(ratio, FARTHEST) * (1.0 / FINEST)) - self._start
-        found = self._values[place, np.minimum(row, len(self._rows) - 1)]
-        over = variance > MOST
-        return np.where(over, BEYOND, found) if over.any() else found
+        from apm._kernels.gains import looked_up, places_of
+
+        places, missing = places_of(variance, self._known, LEAST, MOST, SHIFT, self._first)
+        if missing:
+            inside = places[places >= 0]
+            self._fill(np.unique(inside[~self._known[inside]]))
+        found: Array = looked_up(
+            near, places, self._ends, self._values, FINEST, FARTHEST, SHIFT, self._start
+        )
+        return found
 
     def _fill(self, places: Any) -> None:
         ratio = (_value(self._rows) - 1.0) * FINEST

@@ -23,7 +23,7 @@ import numpy as np
 from apm.pools.outlines import LEVELS, coded, rounding
 from apm.posteriors.covariances.products import times
 from apm.selectors.matching.pooled_form import PooledForm
-from apm.selectors.tiles.foremost import Foremost
+from apm.selectors.tiles.leaders import Foremost
 from channelcode._validation import Array
 
 DOUBLE = 16 * float(np.finfo(np.float64).eps)  # of sums and products of a few numbers

@@ -9,21 +9,19 @@ foretold to go through (`apm.selectors.tiles.foresight`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from apm.pools.outlines import LEVELS
 from apm.posteriors.covariances.products import times
-from apm.power import PoolMaxPower, SharePower, SignalPower, VariancePower
 from apm.selectors.tiles.descent import TileLimits
-from apm.selectors.tiles.foremost import Foremost
 from apm.selectors.tiles.kept_forms import Forms, KeptForms, Moved
+from apm.selectors.tiles.leaders import Foremost
 from apm.selectors.tiles.records import Ranges
 from channelcode._validation import Array
 
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
-KNOTS = np.array([0.99999, 1.01, 1.6])  # of the root of the budget that is foretold
 COLUMNS = 15  # products that a pass spends on changes of forms, for each belief
 TOGETHER = 4096  # rows that are set aside before they are multiplied
 MOST = 0.2  # of all rows: if more are set aside, a pass by all products costs no more
@@ -35,13 +33,17 @@ NEAR = 1e-9  # of a score: rows this near to the second best are set aside
 # Products of a piece of rows with few columns: a larger one takes twice as long for each row.
 WORK, LEAST = 1 << 19, 16
 
-#: Amount of a policy: (r_0 + r_1 k^2) (r_2 m^2 + r_3 S + r_4 V), the largest of all rows.
-POWERS: dict[type, tuple[float, ...]] = {
-    PoolMaxPower: (0.0, 1.0, 1.0, 1.0, 0.0),
-    SignalPower: (0.0, 1.0, 0.0, 1.0, 0.0),
-    SharePower: (1.0, 0.0, 0.0, 1.0, 0.0),
-    VariancePower: (1.0, 0.0, 0.0, 0.0, 1.0),
-}
+
+class Glance(NamedTuple):
+    """What a sight found of a tile: rows that are noted or set aside, and what bounds the others.
+
+    `rows` `(k,)` are places among the candidates, `values` `(k,)` each; `others` the largest of
+    each kind of the rows that are not set aside.
+    """
+
+    rows: Any
+    values: Sequence[Array]
+    others: list[float]
 
 
 class Sight(ABC):
@@ -76,26 +78,47 @@ class Sight(ABC):
     def add(self, start: int, tile: Any, places: Any, mean: Array, image: Array) -> None:
         """Bound the scores of the candidates of a tile, by products with mean and columns."""
         number, self.seen = start // self.kept.height, self.seen + len(places)
-        values = None
+        seen = None
         if self.kept.knows(start, places):
-            values = self._looked(start, places, mean, image)
-        if values is None or not np.isfinite(self.power[number]):
+            seen = self._glanced(start, places, mean, image)
+        if seen is None or not np.isfinite(self.power[number]):
             self.power[number] = np.inf
             self._unknown(number)
             return
         if self.foremost is not None:
-            self.foremost.best.add(start, tile, places, values[0])
-            self.foremost.strongest.add(start, tile, places, values[-1])
-        some = (values[0] >= self.enough).nonzero()[0]
+            where = places[seen.rows]
+            self.foremost.best.add(start, tile, where, seen.values[0])
+            self.foremost.strongest.add(start, tile, where, seen.values[-1])
+        some = seen.rows[seen.values[0] >= self.enough]
         if len(some):
             self.aside.append((number, tile[places[some]]))
             self.waiting += len(some)
-            for each in values:
-                each[some] = -np.inf
             if self.waiting > TOGETHER:
                 self.refine()
                 self.lost = self.refined > MOST * self.seen + max(self.first, TOGETHER)
-        self._take(number, values)
+        self._take(number, seen.others)
+
+    def _glanced(self, start: int, places: Any, mean: Array, image: Array) -> Glance | None:
+        """Which candidates of a tile stand out, and what bounds the others; None if unknown."""
+        values = self._looked(start, places, mean, image)
+        if values is None:
+            return None
+        aside = values[0] >= self.enough
+        best, strongest = self._standing
+        some = aside.nonzero()[0]
+        if self.foremost is not None:
+            some = (aside | (values[0] > best) | (values[-1] > strongest)).nonzero()[0]
+        picked = [each[some] for each in values]
+        for each in values:
+            each[aside] = -np.inf
+        return Glance(some, picked, [float(each.max()) for each in values])
+
+    @property
+    def _standing(self) -> tuple[float, float]:
+        """What is foremost: above the first by its own value, or the second by its amount."""
+        if self.foremost is None:
+            return np.inf, np.inf
+        return self.foremost.best.enough, self.foremost.strongest.enough
 
     def refine(self) -> None:
         """Bound the rows that were set aside by all of their products."""
@@ -136,8 +159,8 @@ class Sight(ABC):
         """
 
     @abstractmethod
-    def _take(self, numbers: Any, values: list[Array]) -> None:
-        """Raise the bounds of the tiles `numbers`, one or one of each row, by those of rows."""
+    def _take(self, numbers: Any, values: list[Any]) -> None:
+        """Raise the bounds of tiles: of one by a number, or of many by those of their rows."""
 
 
 class PlainSight(Sight):
@@ -196,9 +219,9 @@ class PlainSight(Sight):
             high = np.where(np.isin(np.arange(len(high)), some), -np.inf, high)
             some = np.flatnonzero(high >= self.enough)
 
-    def _take(self, numbers: Any, values: list[Array]) -> None:
+    def _take(self, numbers: Any, values: list[Any]) -> None:
         for bounds, each in zip((self.highest, self.later), values, strict=True):
-            _raise(bounds, numbers, each)
+            raise_bounds(bounds, numbers, each)
 
     @property
     def limits(self) -> TileLimits:
@@ -213,123 +236,10 @@ class PlainSight(Sight):
         return TileLimits(self.highest + slack, self.power, deepest - slack, self.later + slack)
 
 
-class LineSight(Sight):
-    """APM at a budget over the pool: scores are lines in its root, bounded at some knots.
-
-    `A + sqrt(P) B` with `A = -k^2 (m^2 + S)`, `B = 2 c k sqrt(S)`, `k^2 = 1 / (1 + b (V - S))`. The
-    highest of many lines is convex, so between two knots it is below the chord. `guess` is the
-    budget that is expected. A sight `after` another, of the belief before the last pick of a batch,
-    goes on from its ranges, by few products more.
-    """
-
-    notes = True
-
-    def __init__(
-        self,
-        lines: Any,
-        kept: KeptForms,
-        guess: float,
-        most: int,
-        after: LineSight | None = None,
-    ) -> None:
-        before = None if after is None else after.moved
-        super().__init__(kept, lines.posterior, lines.forms, most, before)
-        self.after, self.followed = after, False
-        if after is not None:
-            after.followed = True
-        # of the forms in the last tile, for the sight that follows
-        self.ranges: dict[int, Any] = {}
-        self.roots = np.sqrt(guess) * KNOTS
-        self.rule = lines.rule
-        tiles = len(self.power)
-        self.at = np.full((tiles, len(KNOTS)), -np.inf)
-        self.amount = np.full(tiles, -np.inf)
-        self.deepest = 0.0
-
-    def _unknown(self, number: int) -> None:
-        self.at[number] = self.amount[number] = np.inf
-        self.deepest = -np.inf
-
-    def _looked(self, start: int, places: Any, mean: Array, image: Array) -> list[Array] | None:
-        from apm._kernels.kept_bounds import line_scores, range_scores
-
-        number = start // self.kept.height
-        error = self.off * float(self.kept.length[number]) + self.kept.floor
-        roots = tuple(self.roots)
-        if self.after is None and not self.followed:
-            change = self.moved.changes(image)
-            if change is None:
-                return None
-            codes, numbers, blur = self.moved.steps(start, places)
-            # where all of an input is signal, S is V
-            values = line_scores(
-                codes[0], codes[-1], change[0], change[-1], mean, error, numbers[0], numbers[-1],
-                blur, self.rule, roots,
-            )  # fmt: skip
-            ends, gauge = [], 0.0  # by the largest step and change
-            for form, (low, step, slack, factor, _, rise, _, up) in enumerate(numbers):
-                then = low + LEVELS * step + slack
-                most = factor * then + float(change[form].max()) + rise * gauge + up
-                ends.append(max(most, 0.0))
-                gauge = then + blur
-        else:
-            if self.after is None:
-                found = self.moved.ranges(start, places, image)
-            else:  # None where nothing is known of this tile
-                found = self.moved.onward(number, self.after.ranges.pop(number, None), image)
-            if found is None:
-                return None
-            forms = *found[0], *found[-1]
-            values = range_scores(mean, error, *forms, self.rule, roots)
-            ends = [float(most.max()) for _, most in found]
-            if self.followed:
-                self.ranges = {number: found}
-        far = max(float(mean.max()), -float(mean.min())) + error
-        # what no row of the tile exceeds
-        self.power[number] = (far**2 + ends[0]) * (1.0 + ROUNDING)
-        self.deepest = min(self.deepest, -(far**2 + ends[-1]) * (1.0 + ROUNDING))
-        return list(values)
-
-    def _bounded(self, length: Any, size: Array, error: Any, forms: Any) -> list[Array]:
-        from apm._kernels.kept_bounds import line_bounds
-
-        (least, most), (weak, strong) = forms if len(forms) == 2 else (forms[0], forms[0])
-        height, slope, amount, square = line_bounds(
-            size, error, least, most, weak, strong, self.rule
-        )
-        deep = float((square + strong).max())
-        self.deepest = min(self.deepest, -deep * (1.0 + ROUNDING))
-        return [*(height + root * slope for root in self.roots), amount]
-
-    def _take(self, numbers: Any, values: list[Array]) -> None:
-        *at, amount = values
-        _raise(self.amount, numbers, amount)
-        for place, each in enumerate(at):
-            _raise(self.at[:, place], numbers, each)
-
-    def limits(self, power: float) -> TileLimits | None:
-        """The bounds of all tiles at a budget; None beyond the knots, or with an unknown tile.
-
-        Beside a tile whose scores may be as low as can be, every score may be a tie.
-        """
-        root, knots = float(np.sqrt(power)), self.roots
-        place = int(np.searchsorted(knots, root)) - 1
-        if not (knots[0] < root <= knots[-1]) or not np.isfinite(self.deepest):
-            return None
-        share = (root - knots[place]) / (knots[place + 1] - knots[place])
-        ends = self.at[:, place : place + 2]
-        finite = np.isfinite(ends).all(axis=1)  # others have no candidates
-        highest = ends.max(axis=1)
-        highest[finite] = ends[finite] @ (1.0 - share, share)
-        largest = float(np.abs(highest[np.isfinite(highest)]).max(initial=0.0))
-        slack = ROUNDING * max(largest, -self.deepest)
-        return TileLimits(highest + slack, self.power, self.deepest)
-
-
-def _raise(bounds: Array, numbers: Any, values: Array) -> None:
+def raise_bounds(bounds: Array, numbers: Any, values: Any) -> None:
     """Let no bound be below the values of its rows."""
     if isinstance(numbers, int):
-        bounds[numbers] = max(float(bounds[numbers]), float(values.max()))
+        bounds[numbers] = max(float(bounds[numbers]), values)
     else:
         first = np.flatnonzero(np.diff(numbers, prepend=-1))  # rows of a tile are neighbours
         tiles = numbers[first]

@@ -7,7 +7,6 @@ import numpy as np
 from apm._kernels.kept_bounds import (
     changed_forms,
     line_bounds,
-    line_scores,
     moved_form,
     onward_form,
     plain_bounds,
@@ -65,24 +64,17 @@ def test_changes_are_weighted_squares(rng: np.random.Generator) -> None:
     assert changed_forms(image[:0], turn[:0]).shape == (2, 9)
 
 
-def test_scores_of_lines_are_those_of_their_parts(rng: np.random.Generator) -> None:
-    codes = rng.integers(256, size=(2, 9)).astype(np.uint8)
-    change, mean = rng.normal(size=(2, 9)), rng.normal(size=9).astype(np.float32)
-    form = (2.0, 0.02, 1e-9, 1.0, 0.0, 0.0, -0.1, 0.2)
-    signal = (0.5, 0.01, 1e-9, 1.1, -0.02, 0.03, -0.05, 0.06)
+def test_scores_of_ranges_are_lines(rng: np.random.Generator) -> None:
+    mean = rng.normal(size=9).astype(np.float32)
+    weak, width, more = rng.random(9), rng.random(9), rng.random(9)
+    strong, least, most = weak + width, weak + more, weak + more + width
     rule, roots = (0.4, 1.6, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0), (1.0, 1.1, 2.0)
-    found = assert_matches_py_func(
-        line_scores, *codes, *change, mean, 0.01, form, signal, 0.05, rule, roots
-    )
-    least, most, then = moved_form(codes[0], change[0], change[0], form)
-    weak, strong, _ = moved_form(codes[1], change[1], then + 0.05, signal)
+    found = assert_matches_py_func(range_scores, mean, 0.01, least, most, weak, strong, rule, roots)
     size = np.abs(mean.astype(np.float64))
     height, slope, amount, _ = line_bounds(size, np.full(9, 0.01), least, most, weak, strong, rule)
     for each, root in zip(found, roots):
         np.testing.assert_allclose(each, height + root * slope, rtol=1e-6)
     np.testing.assert_allclose(found[3], amount, rtol=1e-6)
-    again = assert_matches_py_func(range_scores, mean, 0.01, least, most, weak, strong, rule, roots)
-    np.testing.assert_allclose(again, found, rtol=1e-6)
 
 
 def test_ranges_go_on_from_ranges(rng: np.random.Generator) -> None:

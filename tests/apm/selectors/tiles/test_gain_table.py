@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from apm.selectors.tiles.gain_table import BEYOND, MOST, GainTable
+from apm._kernels.gains import BEYOND
+from apm.selectors.tiles.gain_table import MOST, GainTable
 from channelcode import Logistic
 from channelcode.information import mutual_information
 from channelcode.measures import ScalarPool

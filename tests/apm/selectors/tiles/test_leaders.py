@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from apm.selectors.base import Rating
 from apm.selectors.ranking import best, ranking
-from apm.selectors.tiles.leaders import Best, Leaders
+from apm.selectors.tiles import leaders
+from apm.selectors.tiles.leaders import Best, Foremost, Leaders
 
 scores = st.lists(
     st.sampled_from([-np.inf, -1e20, -3.0, -1.0, -1.0 + 1e-13, -1.0 - 3e-13, 0.0, 2.0, 2.0 + 1e-12])
@@ -49,3 +50,23 @@ def test_scores_that_rise_all_along(monkeypatch):
     assert len(held.rows) < 30
     held.add(100, np.arange(1), Rating(np.array([-1e30])))  # now all of them are one score
     assert held.best() is None
+
+
+def test_the_highest_rows_are_held(monkeypatch):
+    monkeypatch.setattr(leaders, "BEST", 20)
+    monkeypatch.setattr(leaders, "STRONGEST", 32)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3)).astype(np.float32)
+    values = rng.normal(size=900)
+    held = Foremost(3, np.float32)
+    for start in range(0, 900, 100):
+        places = np.arange(0, 100, 2)
+        held.best.add(start, X[start : start + 100], places, values[start + places])
+        held.strongest.add(start, X[start : start + 100], places, -values[start + places])
+    rows, features = held.known()
+    even = np.arange(0, 900, 2)
+    order = even[np.argsort(-values[even])]
+    assert set(order[:20]) <= set(rows)
+    assert set(order[-5:]) <= set(rows)
+    assert len(set(rows)) == len(rows) < 200
+    assert np.array_equal(features, X[rows])

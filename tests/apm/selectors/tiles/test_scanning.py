@@ -20,8 +20,9 @@ from apm.power import FixedPower
 from apm.selectors.tiled import open_tiles
 from apm.selectors.tiles.foresight import Lines
 from apm.selectors.tiles.kept_forms import Forms, KeptForms
+from apm.selectors.tiles.line_sight import LineSight
 from apm.selectors.tiles.pruning import Pruning
-from apm.selectors.tiles.scanning import LineSight, PlainSight, _images, scan
+from apm.selectors.tiles.scanning import PlainSight, _images, scan
 from tests.apm.selectors.tiles.test_pruning import Counted
 
 pytestmark = pytest.mark.usefixtures("small_tiles")
