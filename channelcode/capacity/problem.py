@@ -14,7 +14,8 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
-from channelcode.channels import Channel, Tails
+from channelcode.channels import Channel, DiscreteChannel, Tails
+from channelcode.channels.row_check import is_builtin
 from channelcode.constraints import Constraint, Limits, costs_of, limits, squared_norm
 from channelcode.errors import InvalidArgument
 from channelcode.measures import DiscreteMeasure
@@ -101,7 +102,8 @@ class Problem:
         if self.limits.cost is not None and cost[keep].min() > self.limits.budget:
             rule = f"must be at least the least cost of a letter, {cost[keep].min()}"
             raise InvalidArgument("budget", rule, self.limits.budget)
-        matrix = getattr(self.channel, "matrix", None)
+        own = isinstance(self.channel, DiscreteChannel) and is_builtin(self.channel)
+        matrix = getattr(self.channel, "matrix", None) if own else None
         rows = self.channel.prob(letters[keep]) if matrix is None else matrix[keep]
         return letters[keep], np.asarray(rows), cost[keep]
 

@@ -77,7 +77,10 @@ def capacity(
 def _check_laws(problem: Problem) -> None:
     """Refuse a user's channel whose rows are no laws, before a solver works on them."""
     channel, peak = problem.channel, problem.limits.peak
-    if is_builtin(channel) or channel.inputs is not None or peak == 0:
+    if is_builtin(channel) or peak == 0:
+        return
+    if channel.inputs is not None:
+        checked_log_prob(channel, problem.letters()[0])
         return
     sizes = min(peak, 1e4) * np.geomspace(1e-6, 1.0, 97)
     line = np.concatenate([-sizes, [0.0], sizes])

@@ -14,12 +14,15 @@ from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import near_valleys
 from channelcode.capacity.search.line import CLOSEST, Probes, merged, probe
+from channelcode.channels.densities.view import FiniteView
+from channelcode.channels.row_check import ROW_SUM_ATOL, check_rows, is_builtin
 
 SPACING = 0.1  # a bump of width 0.05 cannot hide between two probes of a black box
 BLACK_FINE, BLACK_WIDE = 1201, 800  # probes of a certificate: no landmarks to go by
 WIDEST = 512.0  # a range up to this can be probed evenly throughout
 MOST = 4_000_000  # numbers in one table of probabilities
 LEAST_SEEN = 1e-12  # a probability below this at a lone probe is no sign of a response
+LAWS_WITHIN = 1e4  # a user's formula need not sum to one, to nine digits, far beyond
 MOST_ROUNDS, MOST_FRESH = 24, 4000  # in looking closer at responses that one probe has seen
 
 
@@ -39,6 +42,7 @@ def probes(
     if key not in problem.cache:
         points = _inputs(problem, radius, min(inner, radius), fine, wide)
         found = _numbers_around_zero(probe(problem, points))
+        _check_laws(problem, found, max(inner, LAWS_WITHIN))
         problem.cache[key] = resolved(problem, found) if problem.tails is None else found
     return problem.cache[key]
 
@@ -137,6 +141,15 @@ def resolved(problem: Problem, found: Probes) -> Probes:
             break
         found = merged(found, seen.take(keep))
     return found
+
+
+def _check_laws(problem: Problem, found: Probes, radius: float) -> None:
+    """Refuse rows of a user's channel that are no laws, within the radius."""
+    if is_builtin(problem.channel) or isinstance(problem.channel, FiniteView):
+        return  # the rows of a density are those of a quadrature
+    wrong = np.abs(found.prob.sum(axis=1) - 1.0) > ROW_SUM_ATOL
+    near = found.take(wrong & (np.abs(found.points) <= radius))
+    check_rows(problem.channel, near.points, near.log_prob)
 
 
 def _numbers_around_zero(found: Probes) -> Probes:

@@ -7,6 +7,7 @@ import pytest
 
 from channelcode import (
     Cost,
+    Features,
     InteriorPoint,
     Link,
     Logistic,
@@ -232,3 +233,50 @@ def test_responses_farther_out_than_eight_times_the_root(
     else:  # the multiplier reaches to 4,000: too far for even probes
         assert result.status is Status.WITHIN_SCOPE
         assert result.scope.startswith("inputs within [-16, 16], and only those looked at further")
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.411, 1.43), (-0.61, -0.595), (0.2005, 0.2095)])
+@pytest.mark.parametrize("shift", [-0.3, 0.3])
+def test_rows_are_checked_at_the_probes(low, high, shift):
+    """A response that forgets to be a law on an interval of 0.01 to 0.02 passed."""
+
+    def rows(l):
+        up = 1.0 / (1.0 + np.exp(-l))
+        wrong = ((l > low) & (l < high))[..., None]
+        return np.stack([1.0 - up, up], axis=-1) * np.where(wrong, np.exp(shift), 1.0)
+
+    with pytest.raises(InvalidArgument, match="log_prob must give"):
+        capacity(Black(rows, 2), Power(2.0))
+
+
+class Lettered(Black):
+    """A finite alphabet of one's own; `matrix` is its author's, and no transition matrix."""
+
+    matrix = np.array([[0.6, 0.4], [0.4, 0.6]])
+
+    def __init__(self, rows):
+        super().__init__(lambda l: np.array(rows)[l.astype(int)], 2)
+        self.count = len(rows)
+
+    @property
+    def inputs(self):
+        return np.arange(float(self.count))
+
+
+def test_letters_of_a_channel_of_ones_own():
+    """Idle letters that were no laws passed; an attribute `matrix` was read instead of log_prob."""
+    plain = capacity(Lettered([[0.9, 0.1], [0.1, 0.9]]), Unconstrained())
+    assert plain.bits == pytest.approx(1.0 + 0.9 * np.log2(0.9) + 0.1 * np.log2(0.1), abs=1e-12)
+    with pytest.raises(InvalidArgument, match="a sum of"):
+        capacity(Lettered([[0.9, 0.1], [0.1, 0.9], [0.2, 0.3]]), Unconstrained())
+
+
+def test_a_subclass_of_features_is_no_link_behind_a_row():
+    class Turned(Features):
+        def log_prob(self, l):
+            return Logistic().log_prob(l[..., 0] + 3.0 * l[..., 1])
+
+    result = capacity(Turned(Logistic(), [[1.0, 0.0]]), Power(1.0))
+    assert result.status is Status.WITHIN_SCOPE
+    expected = capacity(Features(Logistic(), [[1.0, 3.0]]), Power(1.0))
+    assert result.bits == pytest.approx(expected.bits, abs=1e-9)

@@ -27,6 +27,9 @@ from channelcode.capacity.solvers.interior_point import maximise
 from channelcode.capacity.solvers.letters import prepare
 from channelcode.errors import InvalidArgument
 
+MANY = 8  # maxima of F on the line: atoms of a first guess are too far off for Newton
+CLOSER = 4  # rounds of closing in on them
+ENOUGH = 0.3  # of the tolerance: what is left to a law that late rounds have found
 LOOKS = 4  # sets of directions in R^k, the solver's own included
 MOST_REMEMBERED = 60  # sets of atoms or violators
 
@@ -172,10 +175,14 @@ def exchange(
                 break
         if chosen is None:
             break
+        if step == 0 and inputs is not None and len(chosen.violators) >= MANY:
+            closer = _closed_in(problem, search, inputs, goal)
+            if closer is not None and closer.violation < chosen.violation:
+                chosen = closer
         stalls = 0 if best is None or chosen.violation < 0.5 * best.violation else stalls + 1
         if best is None or chosen.violation < best.violation:
             best = chosen
-        if best.violation <= goal or stalls > 8:
+        if best.violation <= (max(goal, ENOUGH * tol) if late else goal) or stalls > 8:
             break
         known = np.empty((0, *chosen.points.shape[1:])) if inputs is None else inputs
         inputs = search.next_inputs(known, chosen.points, chosen.violators)
@@ -216,19 +223,59 @@ def _judged(
     return Candidate(violation, points, weights, multiplier, violators)
 
 
-def _guesses(
-    problem: Problem, search: Search, inputs: Array, goal: float, *, late: bool
-) -> list[tuple[Array, Array, float]]:
-    """The optimum on a finite inputs, its mass at the maxima of F, or gathered by nearness."""
+def _finite(
+    problem: Problem, search: Search, inputs: Array, goal: float, roughly: float | None
+) -> tuple[Array, Array, float, Array]:
+    """The optimum on finitely many inputs: atoms, weights and multiplier; and the maxima of F."""
     cost = problem.cost(inputs)
     log_prob = quiet_log_prob(problem.channel, inputs)
     letters = prepare(inputs, log_prob, cost, problem.limits.budget, twins=1e-13)
-    roughly = None if late else 1e-9  # late on, the answer may be this one as it is
     weights, multiplier, _, _ = maximise(letters, tol=max(goal, 1e-12), rescue_above=roughly)
     points, masses = letters.expand(weights, multiplier, tol=max(goal, 1e-10))
     price = multiplier * letters.scale
     found = law_value(quiet_log_prob(problem.channel, points), masses)
     peaks, _ = search.violations(found.output, price, found.nats, points)
+    return points, masses, price, peaks
+
+
+def _closed_in(problem: Problem, search: Search, inputs: Array, goal: float) -> Candidate | None:
+    """Newton from the centres of mass around the maxima of F, and closer inputs around these.
+
+    With many outputs F is within rounding of flat: its maxima count the atoms, and the mass of the
+    finite optimum says where they are.
+    """
+    if inputs.ndim > 1:
+        return None
+    best: Candidate | None = None
+    width = 0.5
+    for _ in range(CLOSER):
+        points, masses, price, peaks = _finite(problem, search, inputs, goal, 1e-7)
+        if len(peaks) < MANY:
+            break
+        nearest = np.abs(points[:, None] - peaks).argmin(axis=1)
+        mass = np.bincount(nearest, weights=masses, minlength=len(peaks))
+        moment = np.bincount(nearest, weights=masses * points, minlength=len(peaks))
+        centres, mass = moment[mass > 0] / mass[mass > 0], mass[mass > 0]
+        polished = polish(problem, *within_budget(problem, centres, mass, price))
+        refined = within_budget(problem, polished.points, polished.weights, polished.multiplier)
+        candidate = _judged(problem, search, *refined)
+        if best is None or candidate.violation < best.violation:
+            best = candidate
+        if best.violation <= goal or len(centres) < 2:
+            break
+        offsets = width * np.gradient(centres)[:, None] * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+        peak = problem.limits.peak
+        inputs = np.unique(np.clip(centres[:, None] + offsets, -peak, peak).ravel())
+        width *= 0.5
+    return best
+
+
+def _guesses(
+    problem: Problem, search: Search, inputs: Array, goal: float, *, late: bool
+) -> list[tuple[Array, Array, float]]:
+    """The optimum on a finite inputs, its mass at the maxima of F, or gathered by nearness."""
+    roughly = None if late else 1e-9  # late on, the answer may be this one as it is
+    points, masses, price, peaks = _finite(problem, search, inputs, goal, roughly)
     near = gather(points, masses, search.spacing)
     guesses = [(*near, price)]
     if len(peaks):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from channelcode import DiscreteChannel, Logistic
 from channelcode.capacity import Cost, InteriorPoint, Power, Unconstrained, capacity
+from channelcode.capacity.solvers import interior_point
 from channelcode.capacity.solvers.interior_point import finish, maximise
 from channelcode.capacity.solvers.letters import prepare
 from channelcode.errors import InvalidArgument
@@ -88,3 +91,23 @@ def test_misuse():
         InteriorPoint(max_steps=0)
     with pytest.raises(InvalidArgument, match="finite"):
         capacity(Logistic(), Power(4.0), solver=InteriorPoint())
+
+
+def test_the_last_steps_run_on_few_letters(monkeypatch):
+    """Thousands of letters may be as good as each other; a dense system of all took minutes."""
+    sizes, plain = [], interior_point._newton_step
+
+    def counted(alphabet, weights, s, used):
+        sizes.append(int(used.sum()))
+        return plain(alphabet, weights, s, used)
+
+    monkeypatch.setattr(interior_point, "_newton_step", counted)
+    row = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
+    rows = np.array(list(permutations(row)))  # all optimal: 120 letters, five are enough
+    letters = prepare(np.arange(120.0), np.log(rows), np.zeros(120), np.inf)
+    near = np.random.default_rng(5).dirichlet(np.full(120, 1e4))
+    weights, multiplier = finish(letters, near, 0.0, tol=1e-12)
+    assert 0 < max(sizes) <= 6
+    assert letters.gap(weights, multiplier) <= 1e-12
+    exact = np.log(5.0) + row @ np.log(row)
+    assert mutual_information(rows, weights) == pytest.approx(exact, abs=1e-12)
