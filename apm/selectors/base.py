@@ -208,12 +208,20 @@ class Selector(ABC):
         place = np.flatnonzero(candidates == integer("index", index, least=0))
         if len(place) == 0:
             raise InvalidArgument("index", "must be one of the candidates", index)
+        is_open = np.zeros(len(matrix), dtype=bool)
+        is_open[candidates] = True
         if is_streamed(matrix):
             from apm.selectors.tiled_explanation import explain_streamed
 
-            is_open = np.zeros(len(matrix), dtype=bool)
-            is_open[candidates] = True
             return explain_streamed(self, belief, matrix, is_open, int(index), rng)
+        by_tiles = is_tiled(matrix) and not self.needs_all_rows(belief)
+        if by_tiles and belief.forms(matrix) is None:
+            from apm.selectors.tiled import frozen
+            from apm.selectors.tiled_explanation import explain_by_tiles
+
+            seed = frozen(rng)
+            rule = self.surveyed(belief, matrix, is_open, seed)
+            return explain_by_tiles(self, rule, belief, matrix, is_open, int(index), seed)
         rating = self._rated(belief, matrix, candidates, rng)
         order = ranking(rating.values, resolution=rating.resolution)
         laws = rating.laws

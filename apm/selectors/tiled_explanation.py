@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from apm.belief import Belief
+from apm.pools.tiling import tile_rows
 from apm.selectors.candidates import candidate_laws
 from apm.selectors.explanation import Explanation, Extremes, Place, Seen, explained
 from apm.selectors.tiled import Leaders, frozen, open_tiles, passed_once, require_by_row
@@ -41,11 +42,19 @@ def explain_streamed(
         return explain_placed(selector, rule, belief, X, is_open, index, seed)
     known = passed_once(selector, belief, X, is_open)
     rule = selector.surveyed(belief, X, is_open, seed) if known is None else known[0]
+    return explain_by_tiles(selector, rule, belief, X, is_open, index, seed)
+
+
+def explain_by_tiles(
+    selector: Selector, rule: Selector, belief: Belief, X: Any, is_open: Any, index: int, seed: int
+) -> Explanation:
+    """The same for rows read here or in memory, by a rule that knows its budget."""
 
     def rate(start: int, tile: Any, places: Any) -> Rating:
         return rule._rate(belief, tile, places, rule.tile_seed(seed, start))
 
-    ((start, tile, places),) = open_tiles(X, is_open, [index // X.tile_rows])
+    height = tile_rows(X.shape[1], X.itemsize)
+    ((start, tile, places),) = open_tiles(X, is_open, [index // height])
     rating, place = rate(start, tile, places), int(np.searchsorted(places, index - start))
     own = seen_in_tile(rule, belief, tile, places, rating)
     value, constant = float(rating.values[place]), rating.constant

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apm import APM, EPIG, InformationGain, Learner, Margin, Predictions, VariationalLogistic
-from apm.power import PoolMaxPower
+from apm.power import PoolMaxPower, SharePower
 from apm.selectors.tiled_explanation import Near
 from tests.naming import plain
 
@@ -62,3 +62,27 @@ def test_a_chain_of_ties_beyond_the_window_asks_for_a_wider_one():
     turned.add(np.arange(50)[::-1], values)
     assert turned.rank(1e-3) == 29
     assert turned.rank(1e-4) == 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "rule",
+    [None, APM(PoolMaxPower()), APM(SharePower(), message=Predictions(num_targets=9)), APM()],
+    ids=plain,
+)
+def test_memory_explains_the_score_that_it_gave(monkeypatch, rule, seed):
+    """Rows of very different lengths in single precision: products of other heights differ."""
+    monkeypatch.setattr("apm.pools.tiling.TILE_BYTES", 1 << 12)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(3000, 4)) * 10.0 ** rng.uniform(-30, 2, size=(3000, 1))
+    X = X.astype(np.float32)
+    found = []
+    for pool in (X, lambda: iter([X])):
+        learner = Learner(pool, VariationalLogistic(0.1), rule, seed=0)
+        learner.tell(range(10), (X[:10, 0] > 0).astype(int))
+        found.append(learner.explain(2023))
+    memory, stream = found
+    assert sum(memory.terms.values()) == pytest.approx(memory.score, rel=1e-9)
+    assert memory.terms == stream.terms
+    assert (memory.score, memory.power, memory.rank) == (stream.score, stream.power, stream.rank)
+    assert (memory.runner_up, memory.margin) == (stream.runner_up, stream.margin)
