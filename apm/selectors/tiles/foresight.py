@@ -27,15 +27,17 @@ from apm.selectors.tiles.kept_forms import Forms, KeptForms
 from apm.selectors.tiles.leaders import Leaders
 from apm.selectors.tiles.line_sight import POWERS, LineSight
 from apm.selectors.tiles.pruning import gaussian_of
-from apm.selectors.tiles.scanning import COLUMNS, scan
+from apm.selectors.tiles.scanning import scan
 from channelcode._validation import Seed
 
 if TYPE_CHECKING:
     from apm.selectors.base import Rating
 
-# Products for a sight, and more for every so many labels since forms were kept: with the mean they
-# are eight or sixteen, which a product of matrices takes as quickly as one more than half of that.
-FEWEST, EACH, EVERY = 7, 8, 3
+# Labels since forms were kept, and products for a sight from so many on: with the mean they are a
+# multiple of four, which a product of matrices takes as quickly as three fewer. The later rows of
+# a batch go on from what the first has, which had better be close.
+PRODUCTS = (5, 15), (3, 11), (0, 7)
+OF_A_BATCH = (3, 15), (0, 7)
 OLD = 6  # labels after which kept forms bound the later rows of a batch too loosely
 ONWARD = 4  # products more for the belief after another pick
 AHEAD = 4  # picks that one pass looks at
@@ -169,7 +171,9 @@ class Foresight:
                 break
             power = look.budget(ready, now, features)
             changes = lines.posterior.num_observations - kept.labels
-            most = ONWARD if sights else min(FEWEST + EACH * (abs(changes) // EVERY), COLUMNS)
+            table = PRODUCTS if self.count == 1 else OF_A_BATCH
+            few = next(count for labels, count in table if abs(changes) >= labels)
+            most = ONWARD if sights else few
             sight = LineSight(lines, kept, power, most, sights[-1] if sights else None)
             seen[key] = lines, sight
             sights.append(sight)

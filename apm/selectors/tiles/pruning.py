@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from apm.selectors.base import Rating, Selector
 
 MOST = 0.75  # of the tiles: if more can hold the best, all are read in order
-FEW = 4  # products that are tried first, where none are not enough
+FEW = 3  # products that are tried first, where none are not enough; then 7, and 15
 LITTLE = 0.6  # the same where a pass by few products can tell them apart
 ROUNDING = 1e-12  # of a score in double precision, relative to the largest
 INTEGRAL = 1e-9  # bits: more than the error of an information
@@ -254,7 +254,7 @@ class Pruning:
             if found is None or sight.stale:
                 self._wear(kept)
             elif sight.loose:
-                self.X.products = min(max(FEW, 2 * self.X.products), COLUMNS)
+                self.X.products = min(max(FEW, 2 * self.X.products + 1), COLUMNS)
         return found
 
     def _kept(self, forms: Forms) -> KeptForms | None:

@@ -30,8 +30,8 @@ LOOSE = 0.02  # if that many were, the next question spends more products
 CLOSE = 64  # rows of those set aside whose scores are bounded from both sides
 AMONG = 16  # best rows of which the next row of a batch is likely one
 NEAR = 1e-9  # of a score: rows this near to the second best are set aside
-# Products of a piece of rows with few columns: a larger one takes twice as long for each row.
-WORK, LEAST = 1 << 19, 16
+# Products of rows with few columns are taken by pieces: a larger one may take twice as long.
+WORK, LEAST = 1 << 20, 16
 
 
 class Glance(NamedTuple):
@@ -252,12 +252,11 @@ def _images(tile: Any, columns: Array) -> Array:
     >>> _images(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
     [[1.0, 3.0], [3.0, 7.0]]
     """
-    right = np.ascontiguousarray(columns.T)
     image = np.empty((len(columns), len(tile)), tile.dtype)
-    height = max(LEAST, WORK // max(right.size, 1))
+    height = max(LEAST, WORK // max(columns.size, 1))
     for start in range(0, len(tile), height):
         part = slice(start, start + height)
-        image[:, part] = (tile[part] @ right).T
+        np.matmul(columns, tile[part].T, out=image[:, part])
     return image
 
 
