@@ -19,6 +19,7 @@ from channelcode.transport.solve import Auto, solve
 from channelcode.transport.solvers.bures import factor_of, largest_correlation
 from channelcode.transport.target import EPSILON, LIGHTEST, SUBNORMAL, power_of_two
 
+MOST_POTENTIAL = 1e300
 ORTHONORMAL_ATOL = 1e-10  # entries of basis'basis - I that are rounding
 
 
@@ -126,16 +127,24 @@ def dual_bound(mu: Measure, nu: DiscreteMeasure, potential: ArrayLike) -> LowerB
     method = "dual vector"
     if problem.is_discrete:
         if problem.swapped:
-            p = _transform(problem, p)
+            p = _transform(problem, _in_units(p, 1.0))
         target = problem.reduced
         points = problem.points
         unit = points.unit * points.unit
-        v = _inner(problem, p / unit, target.groups, points.unit, points.shift)
+        v = _inner(problem, _in_units(p, unit), target.groups, points.unit, points.shift)
         return LowerBound(discrete_lower(points, v), method)
     sketch = problem.sketch
-    v = _inner(problem, p / sketch.unit, sketch.groups, np.sqrt(sketch.unit), None)
+    v = _inner(problem, _in_units(p, sketch.unit), sketch.groups, np.sqrt(sketch.unit), None)
     bounds = certify(problem, Proposal(method, potential=v))
     return LowerBound(bounds.lower, method, bounds.statistical)
+
+
+def _in_units(potential: Array, unit: float) -> Array:
+    """A dual vector in units of the problem, with room for a few operations."""
+    largest = float(np.abs(potential).max())
+    if largest > MOST_POTENTIAL * min(unit, 1.0):
+        raise InvalidArgument("potential", "must be within range in units of the laws", largest)
+    return potential / unit
 
 
 def _inner(

@@ -170,18 +170,18 @@ def plan_cost(points: Points, plan: Any) -> tuple[float, float]:
         raise InvalidArgument("plan", "must have as many rows as columns and masses", row.shape)
     if row.min() < 0 or row.max() >= n or column.min() < 0 or column.max() >= m:
         raise InvalidArgument("plan", f"must lie within {n} rows and {m} columns", (row, column))
-    if (mass < 0).any():
+    if mass.min() < 0:
         raise InvalidArgument("plan", "must have non-negative masses", float(mass.min()))
-    away = points.source[row] - points.atoms[column] + points.shift
+    away = points.source.take(row, axis=0) - points.atoms.take(column, axis=0) + points.shift
     squares = np.einsum("ij,ij->i", away, away)
     cost = float(mass @ squares)
-    kept = mass * _factors(points.weights, column, mass, lacking=ROUNDED)[column]
-    kept = kept * _factors(points.masses, row, kept)[row] * (1 - SHAVED)
+    kept = mass * _factors(points.weights, column, mass, lacking=ROUNDED).take(column)
+    kept *= (1 - SHAVED) * _factors(points.masses, row, kept).take(row)
     left = np.maximum(points.masses - np.bincount(row, kept, n), 0.0)
     open_ = np.maximum(points.weights - np.bincount(column, kept, m), 0.0)
     amount = float(min(left.sum(), open_.sum()))  # equal, but for rounding of a sixteenth of each
     x, y = points.source + points.shift, points.atoms
-    spread = left @ (x**2).sum(axis=1) + open_ @ (y**2).sum(axis=1)
+    spread = left @ np.einsum("ij,ij->i", x, x) + open_ @ np.einsum("ij,ij->i", y, y)
     rest = float(spread - 2 * (left @ x) @ (open_ @ y) / amount)
     return cost, float(kept @ squares) + 1.25 * rest
 

@@ -18,6 +18,7 @@ from channelcode.transport.monotone import (
 )
 
 TAIL = 39.0  # the normal density underflows beyond
+FARTHEST = 1e30  # deviations: beyond, a Gaussian is hardly more than a point
 HIGHEST = 1e6  # order: W_p of a Gaussian grows without bound with it
 NODES = 40  # Gauss-Legendre nodes on each piece of at most one deviation
 
@@ -70,6 +71,12 @@ def _gaussian(mu: Gaussian, nu: DiscreteMeasure, order: float) -> float:
         return _discrete(DiscreteMeasure([mu.mean], [1.0]), nu, order)
     heavy = nu.weights > 0
     atoms, weights = nu.atoms[heavy], nu.weights[heavy]
+    distances = np.abs(atoms - mu.mean)
+    if float(distances.max()) > FARTHEST * deviation:
+        # W_p differs from that of the mean alone by at most what N(0, sigma^2) is from its mean.
+        alone = _discrete(DiscreteMeasure([mu.mean], [1.0]), nu, order)
+        if alone > 1e17 * np.sqrt(order) * deviation:
+            return alone
     sort = np.argsort(atoms, kind="stable")
     offsets = (atoms[sort] - mu.mean) / deviation  # where the integrand has its kink
     tail = TAIL + np.sqrt(order)  # the integrand z^p phi(z) is largest at sqrt(p)

@@ -63,13 +63,7 @@ class Points(NamedTuple):
     power: float  # E|X|^2 about the mean, in units of `unit^2`, as is
     variance: float  # that of the target
     lost: float  # of sqrt(power variance): what directions of the target that are left out change
-
-    @property
-    def grain(self) -> float:
-        """What subnormal masses may lose in W2^2, in these units; zero where none are."""
-        if min(self.masses.min(), self.weights.min()) > LIGHTEST:
-            return 0.0
-        return SUBNORMAL * (self.source.size + self.atoms.size)
+    grain: float  # what subnormal masses may lose in W2^2, in these units; zero where none are
 
     @property
     def apart(self) -> float:
@@ -188,6 +182,7 @@ class Problem:
         unit = power_of_two(size)
         scaled = np.ascontiguousarray(away / unit)
         ratio = target.unit / unit
+        dim, least = given.shape[1], min(float(masses.min()), float(target.weights.min()))
         return Points(
             scaled,
             np.ascontiguousarray(masses),
@@ -199,6 +194,7 @@ class Problem:
             float(masses @ np.einsum("ij,ij->i", scaled, scaled)),
             target.variance * ratio**2,
             target.lost,
+            0.0 if least > LIGHTEST else SUBNORMAL * (len(masses) + len(target.weights)) * dim,
         )
 
     @property

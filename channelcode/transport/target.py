@@ -92,8 +92,11 @@ def centre_of(points: Array, weights: Array) -> tuple[Array, Array, Array]:
     """
     middle = weights @ points
     away = points - middle
-    heaviest = int(weights.argmax())
-    if (np.abs(away[heaviest]) <= 64 * EPSILON * np.abs(middle)).all():
+    heaviest, near = int(weights.argmax()), 64 * EPSILON
+    # One coordinate first: it nearly always says no.
+    if abs(away[heaviest, 0]) <= near * abs(middle[0]) and (
+        (np.abs(away[heaviest]) <= near * np.abs(middle)).all()
+    ):
         middle = points[heaviest]
         away = points - middle
     offset = weights @ away

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from channelcode.errors import InvalidArgument
 from channelcode.measures import (
     DiscreteMeasure,
+    Empirical,
     FullPool,
     Gaussian,
     Measure,
@@ -163,3 +164,16 @@ def test_bases_that_are_not_quite_orthonormal(exponent):
     assert exact.squared * (1 - 1e-9) <= bound.squared <= exact.upper
     with pytest.raises(InvalidArgument, match="orthonormal"):
         projection_bound(law, nu, basis=(1 + 1e-10) * np.eye(2))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e301, 1.7e308])
+def test_dual_vectors_beyond_range_are_refused_in_words(size):
+    """They overflowed on the way, to a bound that was no number."""
+    corners = DiscreteMeasure.uniform([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    two = Empirical([[0.0, 0.0], [1.0, 1.0]])
+    five = Empirical(np.arange(10.0).reshape(5, 2))
+    for law in (Gaussian([0.0, 0.0], np.eye(2)), two, five):
+        with pytest.raises(InvalidArgument, match="potential must be within range"):
+            dual_bound(law, corners, [size, -size, 0.0])
+    assert dual_bound(two, corners, [1e299, 0.0, 0.0]).squared <= w2(two, corners).upper

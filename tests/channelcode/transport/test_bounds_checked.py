@@ -27,7 +27,15 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": str(ROOT),
     }
-    names = ("test_kernels.py", "test_points.py", "pools/test_samples.py")
+    names = (
+        "test_kernels.py",
+        "test_points.py",
+        "test_sample_kernels.py",
+        "test_faces.py",
+        "pools/test_samples.py",
+        "pools/test_lanes.py",
+        "pools/test_table.py",
+    )
     files = [f"{HERE}/{name}" for name in names]
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-k", "not py_func"]
     done = subprocess.run(

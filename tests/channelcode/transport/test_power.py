@@ -76,3 +76,17 @@ def test_high_orders_are_numbers(p):
         near = DiscreteMeasure([-1.0, 2.0], [0.3, 0.7])
         scaled = wasserstein_line(Gaussian(0.0, unit**2), far, p=p)
         assert scaled == pytest.approx(unit * wasserstein_line(Gaussian(0.0, 1.0), near, p=p))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("variance", [5e-324, 1e-300])
+@pytest.mark.parametrize("far", [1e150, 1e300])
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 7.0])
+def test_gaussians_that_are_nearly_points(variance, far, p):
+    """The distance in deviations overflowed."""
+    nu = DiscreteMeasure([0.0, far], [0.5, 0.5])
+    expected = far * 0.5 ** (1 / p)
+    assert wasserstein_line(Gaussian(0.0, variance), nu, p=p) == pytest.approx(expected, rel=1e-14)
+    # A far atom of hardly any mass leaves the deviation its share.
+    light = DiscreteMeasure([0.0, 1e40], [1.0, 1e-70])
+    assert wasserstein_line(Gaussian(0.0, 1.0), light, p=1) == pytest.approx(np.sqrt(2 / np.pi))
