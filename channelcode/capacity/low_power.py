@@ -27,12 +27,17 @@ from channelcode.capacity.search.grid import (
     probes,
     spacing,
 )
+from channelcode.capacity.search.line import Probes, probe
 from channelcode.channels import Channel
 from channelcode.channels.tails import FARTHEST
 
 LOW = 1e-7  # nats: the first order is good to about this, relatively
 SMALL = 1e-5  # log-ratios below this come from derivatives at zero
 ROUNDING_HIDES = 1e-10  # nats: below this the second order is lost, and not missed
+RARE = 1e-12  # powers below this need two atoms at most where W_0 misses an output
+CLOSER = 4  # rounds of looking closer at the rare letter
+RARE_WITHIN = 1e3  # how far the rare letter is looked for
+TINY = 1e-300  # a share whose logarithm exists
 RTOL = 1e-9  # to which S is bounded
 MOST_ROUNDS = 40
 MOST_PROBES = 50_000
@@ -167,6 +172,8 @@ def low_power_law(problem: Problem) -> Proposal | None:
     if not limit.is_power or not 0.0 < limit.budget < 1e-3 or problem.channel.dim != 1:
         return None
     rate = best_rate(problem)
+    if rate is None and limit.budget < RARE:
+        return _rare_law(problem)
     if rate is None or rate.slope * limit.budget > LOW:
         return None
     root = float(np.sqrt(limit.budget))
@@ -179,10 +186,56 @@ def low_power_law(problem: Problem) -> Proposal | None:
         if share > 1e-3:
             return None
         points, weights = np.array([0.0, rate.letter]), np.array([1.0 - share, share])
+        law = np.exp(quiet_log_prob(problem.channel, np.zeros(1)))[0]
+        slope = _rare_slopes(probe(problem, points[1:]), law, limit.budget)[0]
+        if slope < rate.slope * (1.0 - 1e-4):  # an output rarer at zero than the letter itself
+            return _rare_law(problem) if limit.budget < RARE else None
         better = _second_order(problem, points, weights, rate.slope)
         if better is not None:
             return better
     return Proposal(points, weights, rate.slope, "Continuous (low power)")
+
+
+def _rare_law(problem: Problem) -> Proposal | None:
+    """Zero and one rare letter, where W_0 all but misses an output: the slope is D(W_l || q) / l^2.
+
+    q = (1 - w) W_0 + w W_l with w = P / l^2, so that the slope grows like ln(1/P) as P falls.
+    """
+    budget = problem.limits.budget
+    found = probes(problem, min(RARE_WITHIN, problem.limits.peak), fine=BLACK_FINE, wide=BLACK_WIDE)
+    far = np.abs(found.points) > np.sqrt(RARE)
+    law = np.exp(quiet_log_prob(problem.channel, np.zeros(1)))[0]
+    if not far.any():
+        return None
+    seen = found.take(far)
+    slopes = _rare_slopes(seen, law, budget)
+    for _ in range(CLOSER):
+        place = int(np.argmax(slopes))
+        ends = seen.points[[max(place - 1, 0), min(place + 1, len(slopes) - 1)]]
+        fine = np.append(np.linspace(ends[0], ends[1], 257), seen.points[place])
+        seen = probe(problem, np.unique(fine[np.abs(fine) > np.sqrt(RARE)]))
+        slopes = _rare_slopes(seen, law, budget)
+    place = int(np.argmax(slopes))
+    slope, letter = float(slopes[place]), float(seen.points[place])
+    weight = budget / letter**2
+    while weight * letter**2 > budget:  # the smallest doubles are coarse
+        weight = float(np.nextafter(weight, 0.0))
+    if not 0.0 < slope * budget < RARE:
+        return None
+    if weight == 0.0:
+        return Proposal(np.zeros(1), np.ones(1), slope, "Continuous (low power)")
+    law_points, weights = np.array([0.0, letter]), np.array([1.0 - weight, weight])
+    return Proposal(law_points, weights, slope, "Continuous (low power)")
+
+
+def _rare_slopes(seen: Probes, law: Array, budget: float) -> Array:
+    """D(W_l || (1 - w) W_0 + w W_l) / l^2 for each letter with its share w = P / l^2."""
+    share = np.maximum(budget / seen.points**2, TINY)
+    with np.errstate(all="ignore"):
+        output = np.log((1.0 - share[:, None]) * law + share[:, None] * seen.prob)
+        output = np.where(law > 0, output, np.log(share)[:, None] + seen.log_prob)
+        cross = np.where(seen.prob > 0, seen.prob * output, 0.0)
+    return (seen.order - cross.sum(axis=1)) / seen.points**2
 
 
 def _second_order(problem: Problem, points: Array, weights: Array, slope: float) -> Proposal | None:

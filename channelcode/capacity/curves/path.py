@@ -42,10 +42,10 @@ class Path:
             return None
         problem = Problem(self.channel, constraint, cache=self.cache)
         started = perf_counter()
-        points, weights, multiplier = self._guess(power)
-        if (problem.norm(points) > problem.limits.peak).any():
-            return None
         with np.errstate(all="ignore"):  # from a power so far off that nothing is left to scale
+            points, weights, multiplier = self._guess(power)
+            if (problem.norm(points) > problem.limits.peak).any():
+                return None
             start = within_budget(problem, points, weights, multiplier)
         if not all(np.isfinite(part).all() for part in start):
             return None

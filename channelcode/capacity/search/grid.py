@@ -96,7 +96,12 @@ def _even_count(problem: Problem, inner: float, fine: int) -> int:
 
 
 def _inputs(problem: Problem, radius: float, inner: float, fine: int, wide: int) -> Array:
-    even = np.linspace(-inner, inner, _even_count(problem, inner, fine))
+    count = _even_count(problem, inner, fine)
+    even = np.linspace(-inner, inner, count)
+    if problem.has_black_box and 2.0 * inner > 1.01 * SPACING * (count - 1):
+        near = min(WIDEST, inner)  # a huge power takes nothing away from what a small one sees
+        closer = np.linspace(-near, near, _even_count(problem, near, fine))
+        even = np.append(even[np.abs(even) > near], closer)
     unit = max(1e-3 * min(inner, 1.0), 1e-300)
     far = unit * np.sinh(np.linspace(0.0, np.arcsinh(radius / unit), wide // 2 + 1)[1:])
     far[-1] = radius

@@ -12,6 +12,8 @@ from channelcode._validation import Array
 from channelcode.capacity.law_value import NEGLIGIBLE, fast_divergence
 from channelcode.capacity.problem import Problem
 
+DEAREST = 1e150  # budgets: a letter that costs more would have a weight of nothing
+
 
 @dataclass(frozen=True)
 class Letters:
@@ -103,8 +105,10 @@ def prepare(
 
     Letters are twins when their rows agree, after rounding to multiples of `twins` if positive.
     """
-    finite = np.isfinite(cost)
-    if not finite.all():  # infinity forbids a letter
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = (budget - cost.min()) * DEAREST if budget > cost.min() else np.inf
+        finite = np.isfinite(cost) & (cost - cost.min() <= room)
+    if not finite.all():  # infinity forbids a letter, and so does a budget that is next to nothing
         points, log_prob, cost = points[finite], log_prob[finite], cost[finite]
     least = float(cost.min())
     if budget <= least:

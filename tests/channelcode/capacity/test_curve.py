@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from channelcode import Link, Logistic, Ordinal, Probit
+from channelcode import Link, Logistic, Ordinal, Probit, Recentred
 from channelcode.capacity import Continuous, Peak, Power, capacity, capacity_curve
 from channelcode.certificate import Status
 from channelcode.errors import InvalidArgument, NotConverged
@@ -138,3 +138,11 @@ def test_a_curve_is_copied_by_pickle_and_shows_its_values(channel):
     assert copy == curve
     assert hash(copy) == hash(curve)
     assert repr(curve).startswith(f"CapacityCurve(2 powers, bits=[{curve.bits[0]:.6f}, ")
+
+
+def test_powers_hundreds_of_orders_apart():
+    """The guess from the smallest power overflowed: a warning, an error where these are errors."""
+    curve = capacity_curve(Recentred(Logistic(), 700.0), [5e-324, 1e4], throw=False)
+    assert len(curve) == 2
+    wide = capacity_curve(Ordinal([-1.0, 0.5]), [5e-324, 1e-300, 1.0, 1e4], throw=False)
+    assert (wide.gap <= 1e-9).all()

@@ -280,3 +280,11 @@ def test_a_subclass_of_features_is_no_link_behind_a_row():
     assert result.status is Status.WITHIN_SCOPE
     expected = capacity(Features(Logistic(), [[1.0, 3.0]]), Power(1.0))
     assert result.bits == pytest.approx(expected.bits, abs=1e-9)
+
+
+def test_a_huge_power_sees_what_a_small_one_does():
+    """Even probes out to 8e6 were 16 apart: less was proved at P = 1e12 than is feasible at 1e4."""
+    channel = bump(12.41, 0.3, 0.9, Logistic())
+    small, huge = capacity(channel, Power(1e4)), capacity(channel, Power(1e12))
+    assert huge.upper >= small.lower
+    assert huge.bits >= small.bits - TOL

@@ -25,6 +25,7 @@ from channelcode import (
 )
 from channelcode.capacity import Problem
 from channelcode.capacity.low_power import best_rate, log_ratios
+from tests.channelcode.capacity.hostile import Black
 from tests.channelcode.capacity.oracles import kkt, mutual_information
 
 SHIFTED = Link(lambda l: 1 / (1 + np.exp(-(l - 3.0))))
@@ -160,3 +161,30 @@ def test_formulas_of_a_parent_say_nothing_of_another_log_prob(steepness):
     assert result.bits == pytest.approx(exact, rel=1e-6)
     assert result.lower <= exact * (1.0 + 1e-9)
     assert exact <= result.upper * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("power", [5e-324, 1e-320, 1e-300, 1e-100, 1e-30])
+@pytest.mark.parametrize("width", [0.05, 0.5])
+def test_an_output_that_zero_never_gives(power, width):
+    """One rare letter, as D(W_l || W_0) is infinite: dC/dP = 1e121, or "l must not be empty"."""
+
+    def rows(l):
+        top = 0.9 * np.exp(-0.5 * ((l - 12.41) / width) ** 2)
+        up = 1.0 / (1.0 + np.exp(-l))
+        return np.stack([(1.0 - top) * (1.0 - up), (1.0 - top) * up, top], axis=-1)
+
+    result = capacity(Black(rows, 3), Power(power))
+    assert result.status is Status.OPTIMAL
+    letters = np.linspace(12.41 - 20.0 * width, 12.41, 4001)
+    law, share = rows(letters), power / letters**2
+    zero = rows(np.zeros(1))[0]
+    assert zero[2] == 0.0 or width > 0.3
+    logs = np.log(zero[:2])
+    # D(W_l || (1 - w) W_0 + w W_l), w next to nothing
+    apart = (law[:, :2] * (np.log(law[:, :2]) - logs)).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        mixed = np.logaddexp(np.log(zero[2]), np.log(np.maximum(share, 1e-300)) + np.log(law[:, 2]))
+    slopes = (apart + law[:, 2] * (np.log(law[:, 2]) - mixed)) / letters**2 / np.log(2)
+    assert result.multiplier == pytest.approx(slopes.max(), rel=2e-3)
+    if power > 1e-310:
+        assert result.bits / power == pytest.approx(slopes.max(), rel=2e-2)
