@@ -124,11 +124,13 @@ def _proposed(problem: Problem, view: FiniteView, solver: Any, tol: float) -> Pr
 
 
 def _as_wide_as_the_noise(problem: Problem, low: float, high: float) -> tuple[float, float] | None:
-    """Ends some scales of the noise out, if a power alone led to nearer ones.
+    """Ends some scales of the noise out, if a power or a cost alone led to nearer ones.
 
-    Under a small power a letter that is sent rarely may lie far beyond the root of the power.
+    Under a small power a letter that is sent rarely may lie far beyond the root of the power, and
+    under a small budget beyond what sixteen of them pay for.
     """
-    if not problem.limits.is_power or isinstance(problem.channel, Gamma) or low == high:
+    known = problem.limits.is_power and isinstance(problem.channel, Gamma)
+    if problem.limits.peak < np.inf or known or low == high:
         return None
     scale = float(output_scale(problem.channel, np.zeros(1))[0])
     first, last = problem.channel.domain
