@@ -105,3 +105,14 @@ def test_a_wall_of_the_cost_gives_no_warning():
     found = capacity(AdditiveGaussian(unit), wall, throw=False)
     assert found.gap < 1e-9
     assert np.abs(found.input.atoms).max() <= 2 * unit
+
+
+@pytest.mark.parametrize("channel", [AdditiveGaussian(), Poisson(1.0)])
+def test_walls_at_any_distance(channel):
+    """What lies beyond a wall is not looked at, whatever the peak says."""
+    for end in (0.01, 2.0):
+        wall = Cost(lambda l, end=end: np.where(np.abs(l) <= end, np.abs(l), np.inf), 0.3 * end)
+        near = capacity(channel, Cost(np.abs, 0.3 * end) & Peak(end))
+        for found in (capacity(channel, wall), capacity(channel, wall & Peak(50.0))):
+            assert np.abs(found.input.atoms).max() <= end
+            assert found.bits == pytest.approx(near.bits, abs=2e-9)
