@@ -205,7 +205,7 @@ def _exchange(problem: Problem, view: FiniteView) -> ExchangeLetters:
     """Letters to begin with: many for Laplace noise, whose best law has a density."""
     channel, reach = problem.channel, view.reach
     if type(channel) is Poisson and reach > _MANY_COUNTS and view.shift == reach:
-        counted = CountedOutputs(channel, view.shift, float(view.nodes[-1]))
+        counted = CountedOutputs(channel, view)
         return ExchangeLetters(reach, outputs=counted, first=counted.letters())
     if type(channel) is not AdditiveLaplace:
         if isinstance(as_support(channel.support), Counts) or problem.limits.cost is None:

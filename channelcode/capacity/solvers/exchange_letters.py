@@ -321,9 +321,8 @@ class ExchangeLetters:
         return ListedOutputs(problem.channel) if self.outputs is None else self.outputs
 
     def _num_outputs(self, problem: Problem) -> int:
-        if self.outputs is None:
-            return problem.channel.num_outputs
-        return getattr(self.outputs, "num_outputs", 0)
+        listed = self.outputs is None or self.first is not None
+        return problem.channel.num_outputs if listed else 0
 
     def _merged(self, problem: Problem, points: Array, weights: Array, goal: float) -> Law | None:
         """Light letters dropped, near ones as one letter, and the weights solved again."""
