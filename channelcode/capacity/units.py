@@ -55,20 +55,23 @@ def seen_in_natural_unit(channel: Channel) -> tuple[Channel, float]:
     return RescaledDensity(channel, unit, output_unit), unit
 
 
-def _seen_under(problem: Problem) -> tuple[Channel, float]:
-    """Additive noise in its own unit too, but under a power alone: theorems need none."""
-    channel = problem.channel
+def seen_in_noise_unit(channel: Channel) -> tuple[Channel, float]:
+    """The same for additive noise of the library too, which theorems see in any unit."""
     size = 1.0
     if type(channel) is AdditiveGaussian:
         size = channel.noise
     elif type(channel) is AdditiveLaplace:
         size = channel.scale
-    alone = not problem.has_own_cost and problem.limits.peak == np.inf
-    if alone or 1.0 / FAR <= size <= FAR:
+    if 1.0 / FAR <= size <= FAR:
         return seen_in_natural_unit(channel)
     unit = power_of_two(size)
     noisy = AdditiveGaussian if type(channel) is AdditiveGaussian else AdditiveLaplace
     return noisy(size / unit), unit
+
+
+def _seen_under(problem: Problem) -> tuple[Channel, float]:
+    alone = not problem.has_own_cost and problem.limits.peak == np.inf
+    return (seen_in_natural_unit if alone else seen_in_noise_unit)(problem.channel)
 
 
 def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
