@@ -10,7 +10,7 @@ where both sides are integrals over the outputs, with a stated error that widens
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +24,7 @@ from channelcode.capacity.kkt import priced
 from channelcode.capacity.law_value import divergence, law_value
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
 from channelcode.capacity.noise.laplace import laplace_power, laplace_power_bound
+from channelcode.capacity.noise.outputs import CountedOutputs, LaplaceOutputs
 from channelcode.capacity.noise.poisson import poisson_low_power
 from channelcode.capacity.noise.poisson_pair import poisson_pair
 from channelcode.capacity.noise.waiting import waiting_low_power
@@ -44,8 +45,6 @@ from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
 from channelcode.errors import InvalidArgument
 from channelcode.information.densities import Integrated, atoms_information, check_total
-from channelcode.information.mixtures.laplace import LaplaceMixture, laplace_rows
-from channelcode.information.mixtures.poisson import PoissonMixture
 from channelcode.measures import DiscreteMeasure
 
 _FARTHEST = 8.0  # times the root of the budget, or scales: where a search under a power ends
@@ -88,6 +87,7 @@ def _searched(
 ) -> CapacityResult:
     """The best law on inputs up to `farthest` roots of a power, judged, whatever its gap."""
     low, high, whole = _input_range(problem, farthest)
+    low, high = _within_walls(problem, low, high)
     if not is_builtin(problem.channel):
         for place in (low, 0.5 * (low + high), high):  # before a solver works on what is no law
             check_total(problem.channel, place)
@@ -124,16 +124,45 @@ def _proposed(problem: Problem, view: FiniteView, solver: Any, tol: float) -> Pr
 
 
 def _as_wide_as_the_noise(problem: Problem, low: float, high: float) -> tuple[float, float] | None:
-    """Ends some scales of the noise out, if a power alone led to nearer ones.
+    """Ends some scales of the noise out, if a power or a cost alone led to nearer ones.
 
-    Under a small power a letter that is sent rarely may lie far beyond the root of the power.
+    Under a small power a letter that is sent rarely may lie far beyond the root of the power, and
+    under a small budget beyond what sixteen of them pay for.
     """
-    if not problem.limits.is_power or isinstance(problem.channel, Gamma) or low == high:
+    known = problem.limits.is_power and isinstance(problem.channel, Gamma)
+    if problem.limits.peak < np.inf or known or low == high:
         return None
     scale = float(output_scale(problem.channel, np.zeros(1))[0])
     first, last = problem.channel.domain
     wider = max(min(low, -_FARTHEST * scale), first), min(max(high, _FARTHEST * scale), last)
-    return wider if np.isfinite(wider).all() and wider != (low, high) else None
+    if not np.isfinite(wider).all():
+        return None
+    wider = _within_walls(problem, *wider)
+    return wider if wider != (low, high) else None
+
+
+def _within_walls(problem: Problem, low: float, high: float) -> tuple[float, float]:
+    """The range without what lies beyond the outermost input that a cost of one's own allows."""
+    if not problem.has_own_cost or low == high:
+        return low, high
+    inside = valleys(problem)
+    inside = np.append(inside[(inside >= low) & (inside <= high)], 0.5 * (low + high))
+    inside = inside[np.isfinite(problem.cost(inside))]
+    ends = [low, high]
+    for side, start in ((0, inside.min(initial=np.inf)), (1, inside.max(initial=-np.inf))):
+        if np.isinf(start) or np.isfinite(problem.cost(np.array([ends[side]]))).all():
+            continue
+        places = start + (ends[side] - start) * np.append(0.0, np.geomspace(1e-9, 1.0, 181))
+        last = int(np.flatnonzero(np.isfinite(problem.cost(places)))[-1])
+        near, far = float(places[last]), float(places[last + 1])
+        for _ in range(60):
+            middle = 0.5 * (near + far)
+            if np.isfinite(problem.cost(np.array([middle])))[0]:
+                near = middle
+            else:
+                far = middle
+        ends[side] = near
+    return ends[0], ends[1]
 
 
 def _rises(
@@ -153,21 +182,6 @@ def _carried(view: FiniteView, law: Proposal) -> float:
     return float(law_value(view.log_prob(law.points), law.weights).nats)
 
 
-@dataclass(frozen=True)
-class LaplaceOutputs:
-    """Laplace noise for the exchange: corners at the letters are the ends of panels."""
-
-    channel: AdditiveLaplace
-
-    def rows(self, letters: Array) -> Array:
-        """Panels between the letters, and either tail as one output."""
-        return laplace_rows(self.channel.scale, letters)
-
-    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
-        """To rounding; the shift does not matter to additive noise."""
-        return LaplaceMixture(self.channel.scale, points, weights).divergence(inputs).value
-
-
 def _known(problem: Problem, tol: float) -> Proposal | None:
     """A law that theory gives: for noise under a peak, and Laplace noise with a power as well."""
     channel, limit = problem.channel, problem.limits
@@ -185,33 +199,6 @@ def _known(problem: Problem, tol: float) -> Proposal | None:
     if limit.is_power and limit.budget > 0.0:
         return laplace_peak_and_power(channel.scale, limit.peak, limit.budget, tol=tol)
     return None
-
-
-@dataclass(frozen=True)
-class CountedOutputs:
-    """Poisson counts for the exchange: sums over the counts that matter to each input."""
-
-    channel: Poisson
-    view: FiniteView
-
-    def rows(self, letters: Array) -> Array:
-        """The view's own matrix."""
-        return self.view.prob(letters)
-
-    def divergence(self, inputs: Array, points: Array, weights: Array) -> Array:
-        """As the judge computes it."""
-        law = DiscreteMeasure(self.view.shift + points, weights / weights.sum())
-        least = -self.view.shift  # no light is the least input; rounding may be below
-        moved = np.maximum(inputs, least) + self.view.shift
-        return PoissonMixture(self.channel, law).divergence(np.maximum(moved, 0.0)).value
-
-    def letters(self) -> Array:
-        """One deviation of the count apart: evenly in its root."""
-        dark = self.channel.dark
-        first, last = float(np.sqrt(dark)), float(np.sqrt(dark + 2.0 * self.view.reach))
-        count = max(int(np.ceil(2.0 * (last - first))), 32)
-        places = np.linspace(first, last, count + 1) ** 2 - dark
-        return np.maximum(places, 0.0) - self.view.shift
 
 
 def _exchange(problem: Problem, view: FiniteView) -> ExchangeLetters:
@@ -264,8 +251,10 @@ def _affordable(problem: Problem, farthest: float) -> float:
         if isinstance(problem.channel, Gamma):
             return search_end(problem.channel.shape, budget)
         return farthest * float(np.sqrt(budget))
-    sizes = np.geomspace(1e-3, 1e6, 181)
     first, last = problem.channel.domain
+    sizes = np.geomspace(1e-3, 1e6, 181)
+    if type(problem.channel) in (AdditiveGaussian, AdditiveLaplace):
+        sizes *= float(output_scale(problem.channel, np.zeros(1))[0])
     cost = np.full(len(sizes), np.inf)
     for sign in (-1.0, 1.0):
         inside = (sign * sizes >= first) & (sign * sizes <= last)
@@ -276,7 +265,7 @@ def _affordable(problem: Problem, farthest: float) -> float:
     bottoms = np.abs(valleys(problem))  # a dip may lie between those sizes, or be all there is
     near = bottoms <= (sizes[-1] if len(within) else np.inf)
     end = max(end, float(bottoms[near & (problem.cost(valleys(problem)) <= budget)].max(initial=0)))
-    return end or 1.0
+    return end or float(sizes[60])
 
 
 def _moved(problem: Problem, view: FiniteView) -> Constraint:

@@ -9,9 +9,9 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode.capacity.problem import CapacityResult, Problem, answer
 from channelcode.certificate import Status
-from channelcode.channels import Channel
+from channelcode.channels import AdditiveGaussian, AdditiveLaplace, Channel
 from channelcode.channels.densities.range import has_density
-from channelcode.channels.densities.units import own_units
+from channelcode.channels.densities.units import own_units, power_of_two
 from channelcode.channels.mapped.rescaled import Rescaled
 from channelcode.channels.mapped.rescaled_density import RescaledDensity
 from channelcode.channels.row_check import is_builtin
@@ -55,12 +55,31 @@ def seen_in_natural_unit(channel: Channel) -> tuple[Channel, float]:
     return RescaledDensity(channel, unit, output_unit), unit
 
 
+def seen_in_noise_unit(channel: Channel) -> tuple[Channel, float]:
+    """The same for additive noise of the library too, which theorems see in any unit."""
+    size = 1.0
+    if type(channel) is AdditiveGaussian:
+        size = channel.noise
+    elif type(channel) is AdditiveLaplace:
+        size = channel.scale
+    if 1.0 / FAR <= size <= FAR:
+        return seen_in_natural_unit(channel)
+    unit = power_of_two(size)
+    noisy = AdditiveGaussian if type(channel) is AdditiveGaussian else AdditiveLaplace
+    return noisy(size / unit), unit
+
+
+def _seen_under(problem: Problem) -> tuple[Channel, float]:
+    alone = not problem.has_own_cost and problem.limits.peak == np.inf
+    return (seen_in_natural_unit if alone else seen_in_noise_unit)(problem.channel)
+
+
 def in_natural_unit(problem: Problem) -> tuple[Problem, float]:
     """The same problem with inputs in the channel's own unit, and that unit.
 
     The problem itself where the channel needs no other.
     """
-    (seen, unit), limit = seen_in_natural_unit(problem.channel), problem.limits
+    (seen, unit), limit = _seen_under(problem), problem.limits
     if seen is problem.channel:
         return problem, 1.0
     peak, variance = limit.peak / unit, limit.variance / unit / unit

@@ -16,7 +16,7 @@ from channelcode.capacity.per_unit.search import Ratio, steepest_ratio
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.cheap import priced_probes
 from channelcode.capacity.solve import capacity
-from channelcode.capacity.units import seen_in_natural_unit
+from channelcode.capacity.units import seen_in_natural_unit, seen_in_noise_unit
 from channelcode.certificate import Certificate, Certified, SolveStats, Status, conclude
 from channelcode.channels import Channel
 from channelcode.channels.densities.range import has_density
@@ -119,7 +119,7 @@ def _in_natural_unit(
     channel: Channel, price: Callable[[Array], Array], *, is_power: bool
 ) -> Ratio | None:
     """The steepest ratio, looked for with inputs in the channel's own unit."""
-    seen, unit = seen_in_natural_unit(channel)
+    seen, unit = (seen_in_natural_unit if is_power else seen_in_noise_unit)(channel)
     if seen is channel or not (is_power or has_density(channel)):
         return steepest_ratio(channel, price, is_power=is_power)
     own = price if is_power else lambda l: price(l * unit)

@@ -27,6 +27,7 @@ _OWN_FARTHEST = (1e6, 1e4, 1e3, 300.0, 100.0, 30.0, 10.0, 3.0)  # widths; of a u
 _OWN_SIZES = 100  # probes on either side, where each takes an integral
 _RISE = 1e-9  # a letter must beat the limit of small inputs by this, relatively
 _ROUNDS = 60
+_AT_WALL = 1e-13  # how near to a wall of the cost, relatively, a letter is taken
 FREE = 1e-14  # of the median cost: an input that costs no more costs nothing
 TOLD_APART = 1e-12  # nats of divergence: below, it is rounding
 
@@ -314,12 +315,13 @@ def _climbed(
             top = int(np.argmax(heights))
             if heights[top] > best:
                 best, place = float(heights[top]), float(inner[top])
-                low, high = heights[max(top - 1, 0)], heights[min(top + 1, 16)]
-                slack = max(
-                    best - min(low, high), 0.0
-                )  # a smooth top rises less than its sides fall
+                sides = heights[[max(top - 1, 0), min(top + 1, 16)]]
+                paid = sides[sides > -np.inf]  # beyond a wall nothing is
+                # a smooth top rises less than its sides fall
+                slack = max(best - float(paid.min(initial=best)), 0.0)
             left, right = inner[max(top - 1, 0)], inner[min(top + 1, 16)]
-            if right - left <= 1e-7 * max(abs(left), abs(right)):
+            walled = heights.min() == -np.inf
+            if right - left <= (_AT_WALL if walled else 1e-7) * max(abs(left), abs(right)):
                 break
     return best, place, slack
 

@@ -219,7 +219,8 @@ class ExchangeLetters:
             return None
         added = self._light(problem, law, places, goal, _MOST_LIGHT)
         # what it costs in nats: its mass is missing elsewhere, and it is paid for
-        spent = added * (1.0 + np.abs(priced(problem, places, np.zeros(len(places)), law[2])))
+        price = np.abs(priced(problem, places, np.zeros(len(places)), law[2]))
+        spent = np.multiply(added, 1.0 + price, out=np.zeros(len(places)), where=added > 0.0)
         if part:
             rank = np.argsort(spent)
             added[rank[spent[rank].cumsum() > most]] = 0.0
@@ -267,7 +268,7 @@ class ExchangeLetters:
         def height(u: Array) -> Array:
             divergence = outputs.divergence(u, points, weights)
             values = priced(problem, u, divergence, multiplier)
-            return np.minimum(np.nan_to_num(values, nan=-_HIGHEST), _HIGHEST)
+            return np.minimum(np.nan_to_num(values, nan=-_HIGHEST, neginf=-_HIGHEST), _HIGHEST)
 
         grid = np.linspace(-self.reach, self.reach, _PROBES)
         bottoms = self._bottoms(problem, grid)

@@ -13,6 +13,7 @@ from channelcode import (
     InvalidArgument,
     Peak,
     Poisson,
+    Power,
     capacity,
 )
 
@@ -61,3 +62,57 @@ def test_laplace_noise_under_the_mean_size():
     result = capacity(AdditiveLaplace(), Cost(np.abs, 1.0), throw=False)
     assert result.gap < 1e-6
     assert result.upper < np.log2(1 + 1.0)
+
+
+@pytest.mark.parametrize("budget", [1e-3, 0.05])
+def test_rare_letters_far_beyond_a_small_budget(budget):
+    """A level sent now and then carries more than sixteen budgets' worth of letters can."""
+    result = capacity(Poisson(0.1), Cost(np.abs, budget), throw=False)
+    counts = np.arange(80.0)
+    law = np.array([1.0 - budget / 2.5, budget / 2.5])
+    rates = np.array([[0.1], [2.6]])
+    rows = np.exp(xlogy(counts, rates) - rates - gammaln(counts + 1))
+    known = law @ rel_entr(rows, law @ rows).sum(axis=1) / np.log(2)
+    assert result.upper >= result.lower > known - 1e-9
+    assert result.gap < 1e-8
+
+
+@pytest.mark.parametrize("channel", [AdditiveGaussian, AdditiveLaplace])
+@pytest.mark.parametrize("exponent", [-400, 300])
+def test_any_unit_under_a_cost(channel, exponent):
+    unit = 2.0**exponent
+    cost, wide = Cost(np.square, 0.1), Cost(lambda l: (l / unit) ** 2, 0.1)
+    one = capacity(channel(1.0), cost & Peak(2.0))
+    found = capacity(channel(unit), wide & Peak(2.0 * unit))
+    assert found.bits == pytest.approx(one.bits, abs=1e-9)
+    assert found.multiplier == pytest.approx(one.multiplier, rel=1e-5)
+    assert np.abs(found.input.atoms).max() <= 2.0 * unit
+
+
+@pytest.mark.parametrize("exponent", [-400, 400])
+def test_laplace_noise_under_a_power_and_a_peak_in_any_unit(exponent):
+    """Was an OverflowError from scale^-3."""
+    unit = 2.0**exponent
+    one = capacity(AdditiveLaplace(1.0), Power(0.3) & Peak(0.8))
+    found = capacity(AdditiveLaplace(unit), Power(0.3 * unit**2) & Peak(0.8 * unit))
+    assert found.bits == pytest.approx(one.bits, abs=1e-9)
+    assert found.multiplier * unit**2 == pytest.approx(one.multiplier, rel=1e-6)
+
+
+def test_a_wall_of_the_cost_gives_no_warning():
+    unit = 0.001
+    wall = Cost(lambda l: np.where(np.abs(l) <= 2 * unit, np.abs(l / unit), np.inf), 0.003366)
+    found = capacity(AdditiveGaussian(unit), wall, throw=False)
+    assert found.gap < 1e-9
+    assert np.abs(found.input.atoms).max() <= 2 * unit
+
+
+@pytest.mark.parametrize("channel", [AdditiveGaussian(), Poisson(1.0)])
+def test_walls_at_any_distance(channel):
+    """What lies beyond a wall is not looked at, whatever the peak says."""
+    for end in (0.01, 2.0):
+        wall = Cost(lambda l, end=end: np.where(np.abs(l) <= end, np.abs(l), np.inf), 0.3 * end)
+        near = capacity(channel, Cost(np.abs, 0.3 * end) & Peak(end))
+        for found in (capacity(channel, wall), capacity(channel, wall & Peak(50.0))):
+            assert np.abs(found.input.atoms).max() <= end
+            assert found.bits == pytest.approx(near.bits, abs=2e-9)

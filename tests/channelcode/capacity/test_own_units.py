@@ -186,5 +186,5 @@ class Nameless(Channel):
 
 def test_a_density_without_a_number_is_refused():
     """Was 0 nats with bounds [0, 0]: every divergence was NaN."""
-    with np.errstate(all="ignore"), pytest.raises(InvalidArgument, match="channel"):
+    with np.errstate(all="ignore"), pytest.raises(InvalidArgument, match="of a density"):
         capacity_per_unit_cost(Nameless())

@@ -11,11 +11,13 @@ from channelcode import (
     AdditiveGaussian,
     AdditiveLaplace,
     Channel,
+    Cost,
     DiscreteMeasure,
     Exponential,
     Peak,
     Poisson,
     Power,
+    capacity,
 )
 from channelcode.capacity.certify.density import density_bound
 from channelcode.capacity.problem import Problem
@@ -101,3 +103,10 @@ def test_errors_count_where_they_are():
     far = density_bound(problem, law, 0.05, (0.0, 900.0), tol=1e-10)
     assert near.nats + near.error <= far.nats + far.error + 1e-10
     assert far.nats + far.error <= near.nats + near.error + 1e-10
+
+
+def test_a_multiplier_that_went_astray_is_not_believed():
+    """Under a budget of 1e-30 the bound was 8.6e6 bits."""
+    limit = Cost(np.abs, 1e-30) & Peak(1.0)
+    found = capacity(AdditiveLaplace(), limit, throw=False)
+    assert found.upper <= capacity(AdditiveLaplace(), Peak(1.0)).upper + np.log2(np.e)
