@@ -40,6 +40,7 @@ def newton(Z, signs, weights, v, max_steps):
     steps = 0
     while steps < max_steps:
         steps += 1
+        noise = 1.0 + abs(value)  # of the loss, in roundings
         for a in range(r):
             gradient[a] = v[a]
             terms[a] = abs(v[a])
@@ -51,7 +52,11 @@ def newton(Z, signs, weights, v, max_steps):
                 miss = 1.0 / (1.0 + np.exp(margins[i]))
             pull[i] = weights[i] * miss * (1.0 - miss)
             lever = weights[i] * signs[i] * miss
-            size = abs(lever) * (1.0 + abs(margins[i]))
+            reach = 0.0  # a margin is off by the rounding of its own terms
+            for a in range(r):
+                reach += abs(Z[i, a] * v[a])
+            size = abs(lever) + pull[i] * reach
+            noise += abs(lever) * reach
             for a in range(r):
                 gradient[a] -= lever * Z[i, a]
                 terms[a] += size * abs(Z[i, a])
@@ -77,7 +82,7 @@ def newton(Z, signs, weights, v, max_steps):
             for a in range(r):
                 trial[a] = v[a] - length * step[a]
             lower = loss(Z, signs, weights, trial, margins)
-            if lower <= value - 1e-4 * length * slope + 1e-15 * (1.0 + abs(value)):
+            if lower <= value - 1e-4 * length * slope + 1e-15 * noise:
                 break
             length *= 0.5
         for a in range(r):

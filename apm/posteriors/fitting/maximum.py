@@ -113,8 +113,7 @@ def newton(channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array) -
         with np.errstate(invalid="ignore", over="ignore"):  # a trial step may be far out
             parts = np.where(weights > 0, weights * logs, 0)
             total = 0.5 * float(np.sum(V * V)) - float(parts.sum())
-            noise = ROUNDING * (1.0 + total)
-        return (total, noise) if np.isfinite(total) else (np.inf, 0.0)
+        return (total, ROUNDING * (1.0 + total)) if np.isfinite(total) else (np.inf, 0.0)
 
     value, noise = loss(V)
     if value == np.inf:
@@ -126,10 +125,13 @@ def newton(channel: Channel, Z: Array, codes: Codes, weights: Array, V: Array) -
         gradient, hessian = label_derivatives(channel, codes, l)
         pull = weights[:, None] * gradient
         slope = V - pull.T @ Z
-        terms = np.abs(pull) * (1.0 + np.abs(l.reshape(len(l), -1)))
+        reach = sizes @ np.abs(V).T  # an input is off by the rounding of its own terms
+        bends = weights[:, None, None] * hessian
+        terms = np.abs(pull) + (np.abs(bends) @ reach[:, :, None])[:, :, 0]
+        noise += ROUNDING * float(np.sum(np.abs(pull) * reach))
         if (np.abs(slope) <= ROUNDING * (np.abs(V) + terms.T @ sizes)).all():
             return V, steps
-        step = newton_step(-weights[:, None, None] * hessian, Z, slope, ones)
+        step = newton_step(-bends, Z, slope, ones)
         descent = float(np.sum(slope * step))
         length = 1.0
         while length > SHORTEST:

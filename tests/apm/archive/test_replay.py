@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apm import Bohning, Learner, VariationalLogistic, archive
+from apm import Bohning, InformationGain, Learner, VariationalLogistic, archive
 from apm.archive.replay import check_replay, close
 from apm.belief import Belief
 from channelcode.errors import InvalidArgument
@@ -67,3 +67,20 @@ def test_close_is_relative_to_the_scale_given():
     assert close([1.0], [1.0 + 1e-5], 100.0)
     assert not close([1.0, 2.0], [1.0], 1.0)
     assert not close([np.nan], [1.0], 1.0)
+
+
+@pytest.mark.parametrize("seed", [8, 24])
+@pytest.mark.parametrize("offset", [1e3, 1e4])
+def test_features_far_from_zero_can_be_loaded_again(offset, seed, tmp_path):
+    """Newton for the most probable weights stood still at rounding, and the file was refused."""
+    rng = np.random.default_rng(seed)
+    pool = (offset + rng.normal(size=(257, 2))).astype(np.float32)
+    labels = (pool[:, 0] > offset).astype(int)
+    learner = Learner(pool, VariationalLogistic(0.1, intercept=True), InformationGain(), seed=1)
+    learner.tell(range(8), labels[:8])
+    for _ in range(3):
+        row = int(learner.ask())
+        learner.tell(row, labels[row])
+    learner.correct(0, int(1 - labels[0]))
+    again = Learner.load(learner.save(tmp_path / "learner.npz"), pool=pool)
+    assert int(again.ask()) == int(learner.ask())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -134,3 +135,45 @@ def test_derivatives_of_any_number_of_labels(count):
     share = 1 / (1 + np.exp(-l))
     np.testing.assert_allclose(gradient, (1 - share)[:, None])
     np.testing.assert_allclose(hessian, (-share * (1 - share))[:, None, None])
+
+
+def exact_weights(channel: Channel, X: np.ndarray, y: np.ndarray, precision: float) -> np.ndarray:
+    """Newton in forty digits, from the formulas of the two links."""
+    with mpmath.workdps(40):
+        rows = [mpmath.matrix([mpmath.mpf(float(x)) for x in row]) for row in X]
+        theta = mpmath.zeros(X.shape[1], 1)
+        for _ in range(60):
+            slope, bend = precision * theta, precision * mpmath.eye(X.shape[1])
+            for row, label in zip(rows, y, strict=True):
+                sign = 1 if label else -1
+                m = sign * (row.T * theta)[0]
+                if isinstance(channel, Logistic):
+                    miss = 1 / (1 + mpmath.exp(m))
+                    pull, curve = miss, miss * (1 - miss)
+                else:
+                    pull = mpmath.npdf(m) / mpmath.ncdf(m)
+                    curve = pull * (pull + m)
+                slope -= sign * pull * row
+                bend += curve * (row * row.T)
+            step = mpmath.lu_solve(bend, slope)
+            theta -= step
+            if max(abs(each) for each in step) < mpmath.mpf(10) ** -25:
+                return np.array([float(each) for each in theta])
+    raise AssertionError("forty digits were not enough")
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5])
+@pytest.mark.parametrize("channel", [Logistic(), Probit()])
+def test_features_far_from_zero(channel, offset) -> None:
+    """Inputs are differences of large terms: their rounding ends the search, not its failure."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([offset + rng.standard_normal((11, 2)), np.ones(11)])
+        y = (X[:, 0] > offset).astype(int)
+        y[0] = 1 - y[0]
+        precision = np.full(3, 0.1)
+        found = maximise(channel, X, codes=y, weights=np.ones(11), precision=precision, start=None)
+        known = exact_weights(channel, X, y, 0.1)
+        # inputs are known to the rounding of terms of the size of the offset, and a little more
+        atol = 1e-12 * offset
+        np.testing.assert_allclose(X @ found.weights[0], X @ known, atol=atol)
