@@ -19,7 +19,16 @@ import numpy as np
 from channelcode._numerics.logspace import LOG_TWO
 from channelcode._validation import Array
 from channelcode.capacity.certify.density import DensityBound, density_bound, smooth_divergence
-from channelcode.capacity.certify.far_inputs import covered, search_end
+from channelcode.capacity.certify.far_inputs import covered
+from channelcode.capacity.density_range import (
+    FARTHEST,
+    allowed,
+    input_range,
+    is_cost_seen,
+    walls,
+    where,
+    within_walls,
+)
 from channelcode.capacity.kkt import priced
 from channelcode.capacity.law_value import divergence, law_value
 from channelcode.capacity.noise.gaussian import peak_bound, shannon, shannon_bound
@@ -43,12 +52,10 @@ from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import is_builtin
 from channelcode.channels.support import Counts, as_support
 from channelcode.constraints import Constraint, Cost, Peak, Power
-from channelcode.errors import InvalidArgument
 from channelcode.information.densities import Integrated, atoms_information, check_total
 from channelcode.measures import DiscreteMeasure
 
-_FARTHEST = 8.0  # times the root of the budget, or scales: where a search under a power ends
-_FARTHEST_COUNTS = (_FARTHEST, 9.0, 8.5)
+_FARTHEST_COUNTS = (FARTHEST, 9.0, 8.5)
 _LOOKS = 129  # inputs, to see whether one far out breaks KKT
 _FINER = 4  # times the nodes of the view on which atoms are found, to settle them
 _MANY_LETTERS = 151  # beyond, the range is too wide for few atoms, and letters join one by one
@@ -56,7 +63,6 @@ _FARTHEST_PROVED = 100.0  # times the range that was searched
 _LETTERS_APART = 0.02  # scales
 _MANY_COUNTS = 25.0  # up to twice this letters of the same spacing serve as well
 _LETTERS_APART_TO_FIND = 0.14  # scales: near enough for Newton's method to begin from
-_DEAREST = 16.0  # times the budget: where a search under a cost alone ends
 
 
 def density_capacity(
@@ -72,7 +78,7 @@ def density_capacity(
     # one range of letters may end in a law that the next settles: a proof takes any of them
     counted = type(problem.channel) is Poisson and isinstance(solver, Auto)
     results: list[CapacityResult] = []
-    for farthest in _FARTHEST_COUNTS if counted else (_FARTHEST,):
+    for farthest in _FARTHEST_COUNTS if counted else (FARTHEST,):
         found = _searched(problem, solver, farthest, tol=tol, started=started)
         results.append(found)
         if found.status is Status.OPTIMAL or problem.limits.peak < np.inf:
@@ -86,8 +92,11 @@ def _searched(
     problem: Problem, solver: Any, farthest: float, *, tol: float, started: float
 ) -> CapacityResult:
     """The best law on inputs up to `farthest` roots of a power, judged, whatever its gap."""
-    low, high, whole = _input_range(problem, farthest)
-    low, high = _within_walls(problem, low, high)
+    low, high, whole = input_range(problem, farthest)
+    low, high = within_walls(problem, low, high)
+    walled = None if whole else walls(problem, low, high)
+    if walled is not None:
+        (low, high), whole = walled, True
     if not is_builtin(problem.channel):
         for place in (low, 0.5 * (low + high), high):  # before a solver works on what is no law
             check_total(problem.channel, place)
@@ -134,35 +143,11 @@ def _as_wide_as_the_noise(problem: Problem, low: float, high: float) -> tuple[fl
         return None
     scale = float(output_scale(problem.channel, np.zeros(1))[0])
     first, last = problem.channel.domain
-    wider = max(min(low, -_FARTHEST * scale), first), min(max(high, _FARTHEST * scale), last)
+    wider = max(min(low, -FARTHEST * scale), first), min(max(high, FARTHEST * scale), last)
     if not np.isfinite(wider).all():
         return None
-    wider = _within_walls(problem, *wider)
+    wider = within_walls(problem, *wider)
     return wider if wider != (low, high) else None
-
-
-def _within_walls(problem: Problem, low: float, high: float) -> tuple[float, float]:
-    """The range without what lies beyond the outermost input that a cost of one's own allows."""
-    if not problem.has_own_cost or low == high:
-        return low, high
-    inside = valleys(problem)
-    inside = np.append(inside[(inside >= low) & (inside <= high)], 0.5 * (low + high))
-    inside = inside[np.isfinite(problem.cost(inside))]
-    ends = [low, high]
-    for side, start in ((0, inside.min(initial=np.inf)), (1, inside.max(initial=-np.inf))):
-        if np.isinf(start) or np.isfinite(problem.cost(np.array([ends[side]]))).all():
-            continue
-        places = start + (ends[side] - start) * np.append(0.0, np.geomspace(1e-9, 1.0, 181))
-        last = int(np.flatnonzero(np.isfinite(problem.cost(places)))[-1])
-        near, far = float(places[last]), float(places[last + 1])
-        for _ in range(60):
-            middle = 0.5 * (near + far)
-            if np.isfinite(problem.cost(np.array([middle])))[0]:
-                near = middle
-            else:
-                far = middle
-        ends[side] = near
-    return ends[0], ends[1]
 
 
 def _rises(
@@ -223,49 +208,6 @@ def _exchange(problem: Problem, view: FiniteView) -> ExchangeLetters:
 
 def _letters(reach: float, apart: float, most: int) -> int:
     return int(np.clip(np.ceil(2.0 * reach / apart), 32, most)) | 1
-
-
-def _input_range(problem: Problem, farthest: float) -> tuple[float, float, bool]:
-    """The inputs that are searched, and whether those are all that the constraint allows."""
-    first, last = problem.channel.domain
-    peak = problem.limits.peak
-    low, high = max(first, -peak), min(last, peak)
-    if low > high:
-        rule = f"must allow an input of the channel's domain, [{first:g}, {last:g}]"
-        raise InvalidArgument("constraint", rule, problem.constraint)
-    if np.isfinite(low) and np.isfinite(high):
-        return low, high, True
-    if problem.limits.cost is None:
-        rule = "must limit the input: without a peak or a cost this capacity is infinite"
-        raise InvalidArgument("constraint", rule, problem.constraint)
-    if problem.limits.is_power and problem.limits.budget == 0.0 and low <= 0.0 <= high:
-        return 0.0, 0.0, True
-    end = _affordable(problem, farthest)
-    return max(low, -end), min(high, end), False
-
-
-def _affordable(problem: Problem, farthest: float) -> float:
-    """How far to look without a peak: as far as an input costs no more than some budgets."""
-    budget = problem.limits.budget
-    if problem.limits.is_power:
-        if isinstance(problem.channel, Gamma):
-            return search_end(problem.channel.shape, budget)
-        return farthest * float(np.sqrt(budget))
-    first, last = problem.channel.domain
-    sizes = np.geomspace(1e-3, 1e6, 181)
-    if type(problem.channel) in (AdditiveGaussian, AdditiveLaplace):
-        sizes *= float(output_scale(problem.channel, np.zeros(1))[0])
-    cost = np.full(len(sizes), np.inf)
-    for sign in (-1.0, 1.0):
-        inside = (sign * sizes >= first) & (sign * sizes <= last)
-        if inside.any():
-            cost[inside] = np.minimum(cost[inside], problem.cost(sign * sizes[inside]))
-    within = np.flatnonzero(cost <= _DEAREST * max(budget, 0.0))
-    end = float(sizes[within[-1]]) if len(within) else 0.0
-    bottoms = np.abs(valleys(problem))  # a dip may lie between those sizes, or be all there is
-    near = bottoms <= (sizes[-1] if len(within) else np.inf)
-    end = max(end, float(bottoms[near & (problem.cost(valleys(problem)) <= budget)].max(initial=0)))
-    return end or float(sizes[60])
 
 
 def _moved(problem: Problem, view: FiniteView) -> Constraint:
@@ -335,7 +277,10 @@ def _judged(
     # a cost of one's own is taken at the probes, here as for every other channel
     bent = bound.proved or (problem.has_own_cost and proved)
     everywhere = whole and bent and proved and is_builtin(problem.channel)
-    scope = _scope(ends, bound, found.error, bent, proved) + reason
+    if not (bound.proved and ends == allowed(problem)):  # else it holds whatever the cost is
+        everywhere = everywhere and is_cost_seen(problem, *ends)
+    place = where(problem, ends, everywhere)
+    scope = _scope(place, bound, found.error, bent, proved) + reason
     stats = SolveStats(
         proposal.method,
         proposal.steps,
@@ -369,13 +314,11 @@ def _information(channel: Channel, law: DiscreteMeasure) -> tuple[Integrated, bo
     return atoms_information(channel, law.atoms, law.weights), counts
 
 
-def _scope(
-    ends: tuple[float, float], bound: DensityBound, error: float, bent: bool, proved: bool
-) -> str:
+def _scope(place: str, bound: DensityBound, error: float, bent: bool, proved: bool) -> str:
     """What was proved over which inputs, and what is an estimate."""
     seen = "bends, with those of the cost, seen" if bent else "bends estimated, not proved,"
     bends = "bends bounded" if bound.proved else seen
-    text = f"[{ends[0]:.6g}, {ends[1]:.6g}]: {bends} between {bound.probes} probes"
+    text = f"{place}: {bends} between {bound.probes} probes"
     known = "to" if proved else "to an error estimated, not proved, at"
     size = error + bound.error + bound.counted
     return f"{text}; sums and integrals over outputs {known} {size:.1e} nats"

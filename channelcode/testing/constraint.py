@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from channelcode._validation import Array, Seed, as_generator
-from channelcode.constraints import Constraint, limits
+from channelcode.constraints import Constraint, Limits, limits
 from channelcode.testing.inputs import sweep, sweep_space
 from channelcode.testing.verdict import attempt, fail, where
 
@@ -18,6 +19,7 @@ def check_constraint(constraint: Constraint, *, dim: int = 1, rng: Seed = 0) -> 
     Its cost is tried on thousands of inputs of every size up to 1e30: one real number for each, no
     NaN, never minus infinity (plus infinity forbids an input), the same answer for the same input
     whatever stands beside it, inputs left as they were, and some input that keeps the budget.
+    Beyond `rises`, if that is declared, it must fall nowhere along rays from zero.
 
     >>> from channelcode import Cost, Power
     >>> check_constraint(Power(2.0))
@@ -51,6 +53,37 @@ def check_constraint(constraint: Constraint, *, dim: int = 1, rng: Seed = 0) -> 
         fail(
             constraint, f"no input keeps the budget of {budget!r}: the least cost found is {shown}"
         )
+    if found.rises < np.inf:
+        _check_rise(constraint, found, dim, generator)
+
+
+def _check_rise(constraint: Constraint, limit: Limits, dim: int, generator: Generator) -> None:
+    """Beyond `rises` the cost falls nowhere along rays: axes and, in R^dim, a few others."""
+    start = limit.rises
+    close = start + max(start, 1.0) * np.geomspace(1e-9, 1e3, 2000)
+    sizes = np.concatenate([[start], close, np.abs(sweep(generator, dim))])
+    sizes = np.unique(sizes[(sizes >= start) & (sizes <= limit.peak)])
+    directions = np.concatenate([np.eye(dim), -np.eye(dim)])
+    if dim > 1:
+        slanted = generator.standard_normal((8, dim))
+        slanted /= np.linalg.norm(slanted, axis=1, keepdims=True)
+        directions = np.concatenate([directions, slanted])
+    for direction in directions if len(sizes) else ():
+        ray = sizes[:, None] * direction
+        inputs = ray[:, 0] if dim == 1 else ray
+        values = _costs(constraint, limit.cost, inputs)
+        highest = np.maximum.accumulate(values)
+        with np.errstate(invalid="ignore"):
+            falls = values < highest - 1e-12 * np.abs(highest)
+        falls |= (highest == np.inf) & (values < np.inf)
+        if falls.any():
+            place = int(np.argmax(falls))
+            shown = f"{float(highest[place])!r} to {float(values[place])!r}"
+            fail(
+                constraint,
+                f"the cost must fall nowhere beyond rises={start!r}, and falls from {shown} on the "
+                f"way to l = {inputs[place].tolist()}",
+            )
 
 
 def _check_answers(constraint: Constraint, cost: Any, few: Array) -> None:

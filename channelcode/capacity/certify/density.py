@@ -16,7 +16,7 @@ import numpy as np
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
 from channelcode.capacity.search.bends import QUARTERS, bend_bound, graded
-from channelcode.capacity.search.cheap import near_valleys
+from channelcode.capacity.search.grid import cost_probes
 from channelcode.channels import (
     AdditiveGaussian,
     AdditiveLaplace,
@@ -126,13 +126,11 @@ def _bound_at(
     if low == high:
         return DensityBound(float(measured(np.array([low]))[0, 0]), 0.0, 1, True, worst)
     grid = _first_probes(law, low, high)
+    most = _MOST_PROBES
     if problem.has_own_cost:  # a dip of the cost may lie between probes
-        near = near_valleys(problem)
-        near = near[(near >= low) & (near <= high)]
-        grid = graded(np.union1d(grid, near))
-    upper, count = refined(
-        measured, lambda l, seen: bend_bound(l, seen[:, 0]), grid, tol, _MOST_PROBES
-    )
+        seen = cost_probes(problem, low, high)
+        grid, most = graded(np.union1d(grid, seen)), most + len(seen)
+    upper, count = refined(measured, lambda l, seen: bend_bound(l, seen[:, 0]), grid, tol, most)
     return DensityBound(upper, 0.0, count, False, worst)
 
 

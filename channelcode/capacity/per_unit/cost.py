@@ -201,6 +201,7 @@ def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: 
     def at(power: float) -> Any:
         return capacity(channel, Cost(price, power), tol=1e-10, throw=False)
 
+    finite = channel.inputs is not None  # else a cost below the least one found is not excluded
     lower, upper, value, solved = 0.0, np.inf, 0.0, 0
     declared, scope = False, ""
     low, high, most = least, np.inf, float(np.log2(channel.num_outputs))
@@ -215,7 +216,8 @@ def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: 
         slope = 0.0 if found.upper >= most else found.multiplier
         excess = max(found.upper - slope * power, 0.0)
         if slope + excess / least < upper:
-            upper, declared = slope + excess / least, found.status is Status.OPTIMAL
+            upper = slope + excess / least
+            declared = finite and found.status is Status.OPTIMAL
         rise = found.multiplier * power - found.bits
         stays = 0.5 if (rise > 0.0) == rising else 1.0  # Illinois: an end that stays is halved
         rising = rise > 0.0
@@ -233,6 +235,8 @@ def _without_free_input(channel: Channel, price: Callable[[Array], Array], tol: 
             power = low + (high - low) * left / (left - right)
         else:
             power = 0.5 * (low + high)
+    if not finite:
+        scope += f"; the least cost, {least:.6g}, by a search, not a proof"
     return Ratio(
         value * LOG_TWO, lower * LOG_TWO, max(upper, lower) * LOG_TWO, None, None, scope, solved,
         declared, "capacity at many powers",

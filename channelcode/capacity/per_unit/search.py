@@ -116,7 +116,7 @@ def _bits_for_cost(
     def ratio(l: Array) -> Array:
         costs, gains = price(l), gain(l)
         free = np.where((gains > TOLD_APART) & (not is_power), np.inf, -np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found = np.where(costs > 0, gains / np.where(costs > 0, costs, 1.0), free)
         return np.where(np.isinf(costs), -np.inf, found)
 
@@ -177,6 +177,10 @@ def _on_line(
         return Ratio(np.inf, np.inf, np.inf, None, origin, scope, len(grid), False)
     if max(top, limit) == np.inf:
         letter = place if top == np.inf and np.isfinite(limit) else None
+        at = np.array([place])
+        if not is_power and top == np.inf and price(at)[0] > 0.0 and gain(at)[0] < np.inf:
+            scope += ", where it outgrows every double"
+            return Ratio(np.inf, np.inf, np.inf, letter, origin, scope, len(grid), False)
         return Ratio(np.inf, np.inf, np.inf, letter, *report)
     if abs(place - origin) >= 0.99 * farthest and top > limit:
         return _at_the_far_end(ratio, top, place, 1e-12 * top + unsure(top), report)

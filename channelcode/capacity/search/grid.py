@@ -12,7 +12,7 @@ import numpy as np
 
 from channelcode._validation import Array
 from channelcode.capacity.problem import Problem
-from channelcode.capacity.search.cheap import near_valleys
+from channelcode.capacity.search.cheap import INNER, near_valleys
 from channelcode.capacity.search.line import CLOSEST, Probes, merged, probe
 from channelcode.channels.densities.view import FiniteView
 from channelcode.channels.row_check import ROW_SUM_ATOL, check_rows, is_builtin
@@ -62,12 +62,30 @@ def inner_radius(problem: Problem, radius: float = np.inf) -> float:
 
 def is_even(problem: Problem, radius: float) -> bool:
     """Whether all that is a user's was looked at evenly within `radius`, and beyond it is known."""
-    limit, even = problem.limits, inner_radius(problem, radius)
+    even = inner_radius(problem, radius)
     if problem.tails is None and even < radius:
         return False
+    return is_cost_even(problem, radius)
+
+
+def is_cost_even(problem: Problem, radius: float) -> bool:
+    """The same for a cost of one's own, whatever the channel is."""
+    limit, even = problem.limits, inner_radius(problem, radius)
     if not problem.has_own_cost or limit.peak <= WIDEST:
         return True
-    return limit.rises <= max(even, 0.0) or radius <= even == limit.peak
+    return limit.rises <= min(even, max(radius, INNER))
+
+
+def cost_probes(problem: Problem, low: float, high: float) -> Array:
+    """Inputs in [low, high] that see a cost of one's own: at its valleys, and evenly.
+
+    Where it declares to rise the valleys are enough.
+    """
+    radius = max(-low, high, 0.0)
+    even = min(inner_radius(problem, radius), radius, problem.limits.rises)
+    count = int(np.ceil(2.0 * even / SPACING)) + 1
+    found = np.append(near_valleys(problem), np.linspace(-even, even, count))
+    return found[(found >= low) & (found <= high)]
 
 
 def spacing(problem: Problem, inner: float, fine: int) -> float:

@@ -41,11 +41,12 @@ def maximise_few(
         steps += 1
         mean = float(weights @ slack + s * room) / (len(weights) + limited)
         target = CENTRED * max(mean, 1e-18)
-        change = _step(rows, cost, weights, slack, divergence, output, level, s, room, target)
-        if change is None:
-            break
-        moved, risen, dearer = change
-        with np.errstate(over="ignore"):
+        # a weight of 1e-320 is none, and a price of it neither: what is not finite ends the search
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            change = _step(rows, cost, weights, slack, divergence, output, level, s, room, target)
+            if change is None:
+                break
+            moved, risen, dearer = change
             fallen = target / weights - slack - slack / weights * moved
         if not np.isfinite(fallen).all():
             break
@@ -62,7 +63,8 @@ def maximise_few(
 def longest(values: Array, change: Array) -> float:
     """How far positive values can follow a change and stay positive."""
     falling = change < 0
-    return float((-values[falling] / change[falling]).min()) if falling.any() else np.inf
+    with np.errstate(over="ignore"):  # beyond the doubles is as far as one likes
+        return float((-values[falling] / change[falling]).min()) if falling.any() else np.inf
 
 
 def _step(
@@ -71,9 +73,8 @@ def _step(
 ) -> tuple[Array, float, float] | None:  # fmt: skip
     scaled = rows / np.sqrt(output)
     matrix = scaled @ scaled.T
-    with np.errstate(over="ignore"):  # a weight of 1e-320 is none: what is not finite ends below
-        matrix[np.diag_indices_from(matrix)] += slack / weights
-        residual = divergence - 1.0 - level - s * cost + target / weights
+    matrix[np.diag_indices_from(matrix)] += slack / weights
+    residual = divergence - 1.0 - level - s * cost + target / weights
     count = len(weights)
     try:
         free, flat, dear = np.linalg.solve(

@@ -243,6 +243,7 @@ def test_far_peaks_end_with_a_bound_that_says_something():
     assert reached <= found.upper <= np.log2(1.0 + 600.0 / np.sqrt(2.0 * np.pi * np.e)) + 1e-9
 
 
+@pytest.mark.slow  # half a minute
 def test_letters_for_counts_are_even_in_their_root():
     """From evenly spaced letters P = 1000 ended with a gap of 4e-8."""
     result = capacity(Poisson(1.0), Power(1000.0))

@@ -14,8 +14,10 @@ from channelcode import (
     Peak,
     Poisson,
     Power,
+    Status,
     capacity,
 )
+from channelcode.information.densities import atoms_information
 
 
 def dipped(place, width):
@@ -116,3 +118,94 @@ def test_walls_at_any_distance(channel):
         for found in (capacity(channel, wall), capacity(channel, wall & Peak(50.0))):
             assert np.abs(found.input.atoms).max() <= end
             assert found.bits == pytest.approx(near.bits, abs=2e-9)
+
+
+def carried(channel, *letters):
+    """Bits of letters that are sent equally often."""
+    share = np.full(len(letters), 1.0 / len(letters))
+    return atoms_information(channel, np.array(letters), share).nats / np.log(2)
+
+
+FAR = 1000.0317
+
+
+def test_a_dip_that_no_probe_sees_is_no_part_of_the_scope():
+    """Was OPTIMAL on [-2000, 2000] at 0.039 bits, where two free letters carry one."""
+
+    def cost(l):
+        return np.where(np.abs(np.abs(l) - FAR) < 0.004, 0.0, 1e-4 * np.square(l))
+
+    channel = AdditiveGaussian(300.0)
+    found = capacity(channel, Cost(cost, 0.5) & Peak(2000.0))
+    assert found.upper < carried(channel, -FAR, FAR)
+    assert found.status is Status.WITHIN_SCOPE
+    assert found.scope.startswith("inputs within [-64, 64], and only those looked at further out")
+
+
+@pytest.mark.parametrize("rises", [0.0, 50.0])
+def test_a_cost_that_declares_to_rise_is_proved_up_to_any_peak(rises):
+    cost = Cost(lambda l: 1e-4 * np.square(l), 0.5, rises=rises)
+    found = capacity(AdditiveGaussian(300.0), cost & Peak(2000.0))
+    power = capacity(AdditiveGaussian(300.0), Power(5e3))
+    assert found.status is Status.OPTIMAL
+    assert found.bits == pytest.approx(power.bits, abs=1e-9)
+
+
+def test_an_island_of_dear_inputs_beyond_many_cheap_ones():
+    """Beyond the 32 cheapest valleys an island was taken for a wall: OPTIMAL at 1.4331."""
+
+    def cost(l):
+        island = np.where(np.abs(l - 80.15) < 0.15, 2.5, np.inf)
+        return np.where(np.abs(l) <= 20.0, 1.0 + np.cos(10.0 * l), island)
+
+    near = 0.1 * np.pi * np.array([3, 21, 41])
+    found = capacity(Poisson(), Cost(cost, 2.0) & Peak(100.0), throw=False)
+    assert found.upper >= carried(Poisson(), *near, 80.2)
+    assert found.scope.startswith("[0, 80.3")
+
+
+def walled(l):
+    return np.where(np.abs(l) <= 2.0, np.square(l), np.inf)
+
+
+@pytest.mark.parametrize("channel", [AdditiveGaussian(), Poisson(1.0)])
+def test_a_wall_ends_the_inputs_if_the_cost_falls_nowhere(channel):
+    """Eighteen steps of a tenth of a decade end at 1.995: the proof must reach the wall itself."""
+    known = capacity(channel, Power(0.5) & Peak(2.0))
+    for rises, status in (
+        (0.0, Status.OPTIMAL),
+        (1.0, Status.OPTIMAL),
+        (100.0, Status.WITHIN_SCOPE),
+    ):
+        found = capacity(channel, Cost(walled, 0.5, rises=rises))
+        assert found.status is status
+        assert found.bits == pytest.approx(known.bits, abs=2e-9)
+        assert found.scope.startswith("inputs within") is (status is Status.WITHIN_SCOPE)
+
+
+def test_an_island_beyond_a_wall_is_no_part_of_the_scope():
+    def cost(l):
+        return np.where(np.abs(l - FAR) < 0.004, 0.0, walled(l))
+
+    for limit in (Cost(cost, 0.5), Cost(cost, 0.5) & Peak(2000.0)):
+        found = capacity(AdditiveGaussian(), limit)
+        assert found.upper < carried(AdditiveGaussian(), 0.0, FAR)
+        assert found.status is Status.WITHIN_SCOPE
+        assert found.scope.startswith("inputs within [-2, 2]")
+
+
+def test_the_scope_says_how_closely_a_cost_was_looked_at():
+    found = capacity(Poisson(1.0), Cost(np.abs, 0.5) & Peak(8.0))
+    assert found.status is Status.OPTIMAL
+    assert found.scope.startswith("[0, 8], the cost looked at every 0.1 up to 8: ")
+    rising = capacity(Poisson(1.0), Cost(np.abs, 0.5, rises=0.0) & Peak(8.0))
+    assert rising.status is Status.OPTIMAL
+    assert rising.scope.startswith("[0, 8]: ")
+    assert rising.bits == pytest.approx(found.bits, abs=1e-12)
+
+
+def test_what_holds_for_every_input_holds_whatever_it_costs():
+    """With a budget to spare the multiplier is zero, and the bound asks for no cost."""
+    found = capacity(AdditiveGaussian(300.0), Cost(lambda l: 1e-9 * l * l, 1.0) & Peak(600.0))
+    assert found.status is Status.OPTIMAL
+    assert found.multiplier == 0.0

@@ -25,6 +25,14 @@ _NOISE = np.random.default_rng(0)
         Cost(abs, 1.0),
         Cost(lambda l: (l - 3.0) ** 2, 1.0) & Peak(5.0),
         Cost(lambda l: np.where(l < 0, np.inf, l), 1.0),  # infinity forbids an input
+        Cost(abs, 1.0, rises=0.0),
+        Cost(np.square, 1.0, rises=np.float64(1e-300)),
+        Cost(lambda l: (l - 3.0) ** 2, 1.0, rises=3.0),
+        Cost(lambda l: np.where(np.abs(l) > 4.0, np.inf, 0.0), 1.0, rises=0.0),
+        Cost(lambda l: np.where(np.abs(l - 9.0) < 1.0, 0.0, np.abs(l)), 1.0, rises=10.0),
+        Cost(lambda l: np.abs(l) * (l < 9.0), 1.0, rises=0.0) & Peak(8.0),  # not beyond the peak
+        Cost(np.log1p, 1.0, rises=50.0) & Peak(0.5),
+        Cost(lambda l: np.tanh(np.abs(l)), 1.0, rises=0.0),
     ],
     ids=plain,
 )
@@ -77,3 +85,30 @@ def test_only_constraints_are_checked(thing):
 def test_two_costs_are_refused_with_their_reason():
     with pytest.raises(AssertionError, match="at most one mean cost"):
         check_constraint(Power(1.0) & Cost(abs, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "rises", "place"),
+    [
+        (lambda l: (l - 3.0) ** 2, 0.0, (0.0, 3.0)),
+        (lambda l: np.abs(l) * (np.abs(l) < 7e4), 2.0, (7e4, 1.1e5)),
+        (lambda l: np.where((l > 4.0) & (l < 4.5), np.inf, np.abs(l)), 0.0, (4.5, 4.6)),
+        (lambda l: np.abs(l) * (1.001 + np.sin(20.0 * l)), 5.0, (5.0, 5.3)),
+        (lambda l: np.where(l < 0.0, 1.0 / (1.0 - np.minimum(l, 0.0)), l), 1.0, (1.0, np.inf)),
+        (lambda l: -np.abs(l), 0.0, (0.0, 1e-8)),
+        (lambda l: np.where(np.abs(l - 30.0) < 0.05, 1.0, np.abs(l)), 20.0, (29.95, 30.05)),
+    ],
+)
+def test_a_cost_that_falls_beyond_its_declaration_is_named(function, rises, place):
+    with pytest.raises(AssertionError, match="must fall nowhere beyond rises=") as caught:
+        check_constraint(Cost(function, 1e3, rises=rises))
+    named = abs(float(str(caught.value).rsplit("l = ", 1)[1]))
+    assert place[0] <= named <= place[1]
+
+
+def test_a_cost_that_falls_in_space():
+    check_constraint(Cost(lambda l: np.abs(l).sum(axis=1), 1.0, rises=0.0), dim=3)
+    bent = Cost(lambda l: np.square(l - [0.0, 2.0]).sum(axis=1), 1.0, rises=1.0)
+    with pytest.raises(AssertionError, match=r"must fall nowhere beyond rises=1.0.* l = \[0.0, 1"):
+        check_constraint(bent, dim=2)
+    check_constraint(Cost(bent.function, 1.0, rises=2.0), dim=2)

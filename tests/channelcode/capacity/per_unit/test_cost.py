@@ -264,3 +264,28 @@ def test_a_constant_cost_takes_one_capacity(channel):
     found = capacity_per_unit_cost(channel, lambda l: np.full(len(l), 2.0))
     assert found.bits == pytest.approx(0.5 * np.log2(channel.num_outputs), rel=1e-9)
     assert found.stats.steps == 1
+
+
+@pytest.mark.parametrize("usual", [lambda l: 1.0 + 0.0 * l, lambda l: 1.0 + np.abs(l)])
+def test_a_cost_below_the_least_one_found_is_not_excluded(usual):
+    """A constant cost was OPTIMAL for "every input": 1 bit, where cheap far letters carry 1.9."""
+    far = 1000.0317
+
+    def cost(l):
+        return np.where(np.abs(l - far) < 0.004, 0.01, usual(l))
+
+    found = capacity_per_unit_cost(Logistic(), cost)
+    share = 0.05  # of zero, which is a coin; the other letter says 1
+    one = 1.0 - 0.5 * share
+    carried = -one * np.log2(one) - (1.0 - one) * np.log2(1.0 - one) - share
+    spent = share * float(cost(np.array([0.0]))[0]) + (1.0 - share) * 0.01
+    assert found.upper < carried / spent
+    assert found.status is Status.WITHIN_SCOPE
+    assert "the least cost, 1, by a search, not a proof" in found.scope
+
+
+def test_a_ratio_beyond_the_doubles_is_not_proved_to_be_infinite():
+    found = capacity_per_unit_cost(Logistic(), lambda l: 1e-310 * np.abs(l))
+    assert found.bits == np.inf
+    assert found.status is Status.WITHIN_SCOPE
+    assert "outgrows every double" in found.scope

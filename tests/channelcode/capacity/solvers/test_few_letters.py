@@ -50,3 +50,19 @@ def test_agrees_with_cvxpy():
     found = float(weights @ (alphabet.kkt(weights, 0.0)))
     assert found == pytest.approx(float(best), abs=1e-7)  # Clarabel's default accuracy
     assert multiplier >= 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("budget", [1e-150, 1e-149])
+def test_tiny_budgets_give_no_warning(budget):
+    """Prices and slacks of weights next to nothing overflowed in the step."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        letters, outputs = int(rng.integers(2, 6)), int(rng.integers(6, 12))
+        rows = rng.dirichlet(np.ones(outputs), letters)
+        cost = np.append(0.0, rng.uniform(0.1, 1.0, letters - 1))
+        alphabet = prepare(np.arange(float(letters)), np.log(rows), cost, budget)
+        weights, multiplier, _ = maximise_few(alphabet, tol=0.0)
+        assert weights.sum() == pytest.approx(1.0, abs=1e-9)
+        assert weights @ alphabet.cost <= 1.0 + 1e-9
+        assert np.isfinite(multiplier)
