@@ -114,7 +114,8 @@ def _find(
     solver: Solver | None,
     tol: float | None,
 ) -> Found:
-    if solver is None and isinstance(target, DiscreteMeasure):
+    # Where all would be solved at once, bounds exclude nobody, and cost solves of their own.
+    if solver is None and isinstance(target, DiscreteMeasure) and len(candidates) > SEEDS:
         if isinstance(candidates, FullPool) and candidates.dim > 1:
             reduced = reduce_target(target, to_gaussian=True)
             if reduced.rank >= 2:

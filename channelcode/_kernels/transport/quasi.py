@@ -14,6 +14,7 @@ from channelcode._kernels.transport.cells import (
     line_cells,
     merge_atoms,
     repair_loss,
+    rough_quantile,
     spread_potential,
 )
 from channelcode._kernels.transport.newton import (
@@ -28,6 +29,7 @@ MOST_RARE = 32  # cells with nodes of their own
 STAGES = 3  # of Newton's method, the last on all nodes
 APART = 1e-4  # what masses may differ from the weights by, all together, at the end
 NEAREST, NEAR, WIDER = 1e-6, 1e-3, 10.0  # distances of atoms of size one, taken for none in turn
+IDLE = 1e-10  # of atoms of size one: what an atom may add to rho and be left out of Newton's method
 EXTRA = 8  # of the given nodes to one of them, for every rare cell in every replicate
 
 
@@ -116,7 +118,7 @@ def nodes_newton(
 
 
 @kernel
-def quasi_newton(
+def clustered_newton(
     atoms: np.ndarray,
     weights: np.ndarray,
     v: np.ndarray,
@@ -149,6 +151,79 @@ def quasi_newton(
 
 
 @kernel
+def heaviest_of(weights: np.ndarray) -> int:
+    """The atom of the largest weight, the first of several."""
+    heaviest = 0
+    for j in range(weights.shape[0]):
+        if weights[j] > weights[heaviest]:
+            heaviest = j
+    return heaviest
+
+
+@kernel
+def leave_out(
+    atoms: np.ndarray, weights: np.ndarray, kept: np.ndarray, alone: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The atoms that matter and their weights, the others' given to the heaviest, at zero.
+
+    What any coupling gains by atom j is below `|a_j| w_j (z_j + 1)`, z_j its quantile. Places go to
+    `kept`, or -1; `alone (m,)` is `|a_j| z_j`, beyond which the half-space of an atom has its mass.
+    """
+    m, r = atoms.shape
+    heaviest = heaviest_of(weights)
+    own = weights.copy()
+    count = 0
+    for j in range(m):
+        square = 0.0
+        for d in range(r):
+            square += (atoms[j, d] - atoms[heaviest, d]) ** 2
+        far, z = math.sqrt(square), rough_quantile(min(weights[j], 0.5))
+        alone[j] = far * z
+        kept[j] = -1
+        if j == heaviest or not far * weights[j] * (z + 1.0) <= IDLE:
+            kept[j] = count
+            count += 1
+        else:
+            own[heaviest] += weights[j]
+    some, shares = np.empty((count, r)), np.empty(count)
+    for j in range(m):
+        if kept[j] >= 0:
+            shares[kept[j]] = own[j]
+            for d in range(r):
+                some[kept[j], d] = atoms[j, d]
+    return some, shares
+
+
+@kernel
+def quasi_newton(
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    v: np.ndarray,
+    nodes: np.ndarray,
+    shares: np.ndarray,
+    goal: float,
+) -> int:
+    """Newton on the semi-dual as far as atoms matter; the others get the half-spaces of their mass.
+
+    Cells of 1e-15 would have to be fed one by one, and no step may empty one. The steps.
+    """
+    m = atoms.shape[0]
+    kept, alone = np.empty(m, dtype=np.int64), np.empty(m)
+    some, own = leave_out(atoms, weights, kept, alone)
+    if some.shape[0] in (1, m):
+        return clustered_newton(atoms, weights, v, nodes, shares, goal)
+    u = np.empty(some.shape[0])
+    for j in range(m):
+        if kept[j] >= 0:
+            u[kept[j]] = v[j]
+    steps = clustered_newton(some, own, u, nodes, shares, goal)
+    ground = u[kept[heaviest_of(weights)]]
+    for j in range(m):
+        v[j] = u[kept[j]] if kept[j] >= 0 else ground + alone[j]
+    return steps
+
+
+@kernel
 def move_origin(atoms: np.ndarray, weights: np.ndarray) -> None:
     """Put the heaviest atom at zero, which leaves the cells and E max as they are.
 
@@ -156,10 +231,7 @@ def move_origin(atoms: np.ndarray, weights: np.ndarray) -> None:
     the noise of the nodes' shares.
     """
     m, r = atoms.shape
-    heaviest = 0
-    for j in range(m):
-        if weights[j] > weights[heaviest]:
-            heaviest = j
+    heaviest = heaviest_of(weights)
     for d in range(r):
         origin = atoms[heaviest, d]
         for j in range(m):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -135,3 +136,22 @@ def test_what_was_found_cannot_be_changed(rng):
     found = nearest(random_pool(rng, 5, 2), DiscreteMeasure([[0.0, 1.0], [1.0, 0.0]], [0.5, 0.5]))
     with pytest.raises(FrozenInstanceError):
         found.solves = 0  # type: ignore[misc]
+
+
+def test_small_pools_are_solved_once_and_without_bounds(monkeypatch):
+    """Up to 16 candidates are solved at once: bounds exclude none, and cost solves of their own."""
+    rng = np.random.default_rng(2)
+    factor = rng.standard_normal((5, 4, 4))
+    pool = FullPool(rng.standard_normal((5, 4)), factor @ factor.transpose(0, 2, 1))
+    target = DiscreteMeasure.uniform(rng.standard_normal((6, 4)))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("no bound is needed")
+
+    with monkeypatch.context() as no_bounds:
+        no_bounds.setattr(sys.modules["channelcode.transport.nearest"], "GaussianBounds", refuse)
+        found = nearest(pool, target, k=2)
+    assert found.solves == 5
+    assert found.pruned == 0
+    values = w2_squared(pool, target)
+    np.testing.assert_array_equal(found.index, np.argsort(values)[:2])

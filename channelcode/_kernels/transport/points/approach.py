@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from channelcode._kernels.jit import kernel
+from channelcode._kernels.transport.cells import rough_quantile
 from channelcode._kernels.transport.points.rank import Room, rank_again
 from channelcode._kernels.transport.samples.semidual import lead_of
 
@@ -209,12 +210,16 @@ def feed_starved(
     """Lower the potentials of cells without points to where they have their share; how many.
 
     A cell of n points needs `n w` of them, and those come that lose least: no step of Newton's
-    method sees a cell that is nobody's second best. One after the other; only `room.best` follows.
+    method sees a cell that is nobody's second best. Where that is less than one point, the cell is
+    not made larger than the half-space of its mass beside the heaviest atom: a whole point, far too
+    much for it, at a far atom would be most of the error. One after the other; only `room.best`
+    follows.
     """
     best, filled, lost = room.best, room.filled, room.table[0]
     r, n = nodes.shape
     least = SMALL_SHARE * size_of(atoms, weights) / n
     nearest = np.empty(MOST_FED)
+    heaviest = int(np.argmax(weights))
     fed = 0
     for k in range(weights.shape[0]):
         if filled[k] > 0.0:
@@ -240,6 +245,12 @@ def feed_starved(
                     place -= 1
                 nearest[place] = lost[i]
         lower = nearest[count - 1]
+        if n * weights[k] < 1.0:
+            square = 0.0
+            for d in range(r):
+                square += (atoms[k, d] - atoms[heaviest, d]) ** 2
+            alone = v[heaviest] + math.sqrt(square) * rough_quantile(weights[k])
+            lower = min(lower, v[k] - alone)
         if not 0.0 < lower < math.inf:
             continue
         v[k] -= lower

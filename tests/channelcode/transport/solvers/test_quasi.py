@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from channelcode.errors import InvalidArgument
 from channelcode.measures import (
@@ -85,3 +86,26 @@ def test_clusters_within_clusters(apart):
     exact = sum(w2(Gaussian(0.0, 1.0), side).squared for side in sides)
     result = w2(Gaussian(np.zeros(3), np.eye(3)), DiscreteMeasure(grid, mass))
     assert result.lower <= exact <= result.upper
+
+
+def test_an_atom_too_light_to_matter_is_left_out():
+    """It gets the half-space of its mass; the others' potentials are those without it."""
+    from channelcode._kernels.transport.quasi import quasi_newton
+
+    rng = np.random.default_rng(3)
+    atoms = rng.standard_normal((6, 4))
+    atoms[5] *= 100.0
+    atoms = atoms[np.argsort(atoms[:, 0])]
+    far = int(np.argmax((atoms**2).sum(axis=1)))
+    weights = np.array([0.3, 0.2, 0.15, 0.2, 0.15, 0.0])
+    weights = np.insert(weights[:5], far, 1e-20)
+    nodes = normal_nodes(3, 128, 4, 0)
+    shares = np.ones(len(nodes))
+    v, rest = np.zeros(6), np.delete(np.arange(6), far)
+    quasi_newton(atoms, weights, v, nodes, shares, 1e-8)
+    u = np.zeros(5)
+    quasi_newton(atoms[rest], weights[rest], u, nodes, shares, 1e-8)
+    heaviest = int(np.argmax(weights))
+    np.testing.assert_allclose(v[rest] - v[heaviest], u - u[np.argmax(weights[rest])], atol=1e-9)
+    away = np.linalg.norm(atoms[far] - atoms[heaviest])
+    assert v[far] - v[heaviest] == pytest.approx(-ndtri(1e-20) * away, rel=1e-3)
