@@ -146,6 +146,11 @@ def test_a_rate_beyond_even_probes_is_proved_for_what_was_looked_at():
     result = capacity(faint, Power(1e-6))
     assert result.status is Status.WITHIN_SCOPE
     assert result.scope.startswith("inputs within [-8, 8], and only those looked at further out")
+    slow = Link(lambda l: 1.0 / (1.0 + np.exp(-1e-3 * l)))  # matters as far as 2355
+    result = capacity(slow, Power(1e-6))
+    assert result.status is Status.WITHIN_SCOPE
+    assert "C <= S P" in result.scope
+    assert result.bits == pytest.approx(1e-12 / 8 / np.log(2), rel=1e-6)
 
 
 @pytest.mark.parametrize("steepness", [0.1, 10.0])
